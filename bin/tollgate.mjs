@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// The `tollgate` command. Runs under any Node from 18 on: sets the clone up if need be, then hands over to the pinned Node.
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setUp } from '../scripts/setup.mjs';
+
+const entry = join(dirname(dirname(fileURLToPath(import.meta.url))), 'src', 'main.ts');
+const child = spawn(setUp({ dev: false }), [entry, ...process.argv.slice(2)], { stdio: 'inherit' });
+
+// The terminal sends Ctrl-C to both processes; a signal sent to this one alone is passed on. Either way the child decides when to end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  console.error(`Tollgate: ${error.message}`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => {
+  process.exit(code ?? (signal ? 1 : 0));
+});

@@ -1,0 +1,115 @@
+// Makes a fresh clone ready to run: installs what the lock file names, and links a Node that is new enough.
+// Plain JavaScript for Node 18 and later, because it runs before the pinned Node is there.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stampPath = join(root, 'node_modules', '.tollgate-setup.json');
+const lockPath = join(root, '.setup.lock');
+const nodeLink = join(root, 'node_modules', '.bin', 'tollgate-node');
+const nodeMinimum = [24, 15];
+const lockStaleMs = 10 * 60_000;
+
+/**
+ * Installs the locked packages when they are missing or out of date; does nothing, in a few milliseconds, when they are there.
+ * @param {{ dev: boolean }} options `dev`: with what the tests and checks need. An installation with them also serves without.
+ * @returns {string} the path of a Node that runs Tollgate.
+ */
+export function setUp({ dev }) {
+  if (!isReady(dev)) {
+    withLock(() => {
+      if (!isReady(dev)) install(dev);
+    });
+  }
+  return nodeLink;
+}
+
+function isReady(dev) {
+  if (!existsSync(stampPath) || !existsSync(nodeLink)) return false;
+  try {
+    const stamp = JSON.parse(readFileSync(stampPath, 'utf8'));
+    return stamp.lock === lockHash() && (stamp.dev || !dev);
+  } catch {
+    return false;
+  }
+}
+
+function install(dev) {
+  console.error('Tollgate: installing packages (only the first time, and after an update) …');
+  const options = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(dev ? ['--include=dev'] : ['--omit=dev'])];
+  // Optional packages hold the pinned Node, so they are asked for whatever the user's npm settings say.
+  const result = spawnSync('npm', [...options, '--include=optional'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+    // A production setting of the caller's must not hide the packages the tests need.
+    env: { ...process.env, NODE_ENV: '' },
+  });
+  if (result.error) fail(`npm could not be started: ${result.error.message}. Install Node.js 20 or newer with npm.`);
+  if (result.status !== 0) fail('"npm ci" failed; its message is above.');
+  mkdirSync(dirname(nodeLink), { recursive: true });
+  rmSync(nodeLink, { force: true });
+  symlinkSync(relative(dirname(nodeLink), findNode()), nodeLink);
+  writeFileSync(stampPath, JSON.stringify({ lock: lockHash(), dev }));
+}
+
+/** The Node that came with the packages; where none is made for this system, the one that runs this script if it is new enough. */
+function findNode() {
+  const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  for (const candidate of [bundled, process.execPath]) {
+    if (existsSync(candidate) && isNewEnough(candidate)) return candidate;
+  }
+  return fail(
+    `no usable Node.js: Tollgate needs ${nodeMinimum.join('.')} or newer, and brings its own only on Linux with glibc (x64, arm64). ` +
+      `This is ${process.version} on ${process.platform}-${process.arch}: install a newer Node.js.`,
+  );
+}
+
+function isNewEnough(path) {
+  try {
+    const [major, minor] = execFileSync(path, ['--version'], { encoding: 'utf8' }).slice(1).split('.').map(Number);
+    return major > nodeMinimum[0] || (major === nodeMinimum[0] && minor >= nodeMinimum[1]);
+  } catch {
+    return false; // Built for another C library: the file is there, and does not start.
+  }
+}
+
+function lockHash() {
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+}
+
+/** Two starts at once must not install over each other: the second waits for the first. */
+function withLock(action) {
+  for (;;) {
+    try {
+      mkdirSync(lockPath);
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      const ageMs = Date.now() - (statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      if (ageMs > lockStaleMs) rmSync(lockPath, { recursive: true, force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    }
+  }
+  try {
+    utimesSync(lockPath, new Date(), new Date());
+    return action();
+  } finally {
+    rmSync(lockPath, { recursive: true, force: true });
+  }
+}
+
+function fail(message) {
+  console.error(`Tollgate: ${message}`);
+  rmSync(lockPath, { recursive: true, force: true });
+  process.exit(1);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  setUp({ dev: process.argv.includes('--dev') });
+}

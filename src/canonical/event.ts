@@ -1,0 +1,40 @@
+// The whole vocabulary of a streamed answer. Blocks never overlap: a start, its deltas, its end, then the next block.
+// A stream is `start`, blocks, then exactly one of `finish` and `error`.
+import type { Signature } from './request.ts';
+import type { Usage } from './usage.ts';
+
+export type StreamEvent =
+  /** `usage` is an early count of the input where the upstream gives one. */
+  | { readonly type: 'start'; readonly usage: Usage | null }
+  | { readonly type: 'text-start' }
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'text-end' }
+  | { readonly type: 'refusal-start' }
+  | { readonly type: 'refusal-delta'; readonly text: string }
+  | { readonly type: 'refusal-end' }
+  | { readonly type: 'thinking-start'; readonly redacted: boolean }
+  | { readonly type: 'thinking-delta'; readonly text: string }
+  | { readonly type: 'thinking-signature'; readonly signature: Signature }
+  | { readonly type: 'thinking-end' }
+  | { readonly type: 'tool-call-start'; readonly id: string; readonly name: string; readonly kind: 'function' | 'custom' }
+  /** A piece of the arguments as they come, not valid JSON by itself. */
+  | { readonly type: 'tool-call-delta'; readonly text: string }
+  | { readonly type: 'tool-call-end' }
+  | { readonly type: 'finish'; readonly stop: Stop; readonly usage: Usage | null }
+  | { readonly type: 'error'; readonly failure: UpstreamFailure };
+
+/** Why the model stopped. */
+export type Stop = {
+  readonly reason: 'end' | 'stop-sequence' | 'tool-calls' | 'length' | 'content-filter' | 'refusal' | 'pause';
+  /** The sequence that was met, where the upstream names it. */
+  readonly sequence: string | null;
+};
+
+/** What went wrong upstream. `status` is the HTTP status, or null when there was none (connection, cut stream, unreadable body). */
+export type UpstreamFailure = {
+  readonly kind: 'status' | 'connection' | 'timeout' | 'broken-stream' | 'unreadable';
+  readonly status: number | null;
+  /** The upstream's own words, unscrubbed: for the operator, and for the client only through `toApiError`. */
+  readonly message: string;
+  readonly retryAfterSeconds: number | null;
+};

@@ -1,0 +1,34 @@
+// Tokens of one request in disjoint buckets, so that no token is billed twice whatever the wire format counts into what.
+
+export type Usage = {
+  /** Input that was neither read from nor written to the upstream's prompt cache. */
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  /** Written to the cache with the short (five minute) lifetime. */
+  readonly cacheWriteTokens: number;
+  /** Written to the cache with the one hour lifetime. */
+  readonly cacheWrite1hTokens: number;
+  /** All output, reasoning included. */
+  readonly outputTokens: number;
+  /** The part of `outputTokens` that was reasoning; informational, never added again. */
+  readonly reasoningTokens: number;
+};
+
+export const noUsage: Usage = {
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
+/** Every input token, cached or not: what usage records and price tiers count. */
+export function totalInputTokens(usage: Usage): number {
+  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+}
+
+/** A token count from an upstream, which is untrusted input: a whole number from 0 to `max`, else null. */
+export function readTokenCount(value: unknown, max = 100_000_000): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max ? value : null;
+}

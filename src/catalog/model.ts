@@ -1,0 +1,53 @@
+// What a model of the catalogue is, once read: the form everything else sees.
+import type { UpstreamFormatName } from '../canonical/format-name.ts';
+import type { PicosPerToken } from '../lib/money.ts';
+
+export type Model = {
+  readonly id: string;
+  readonly displayName: string;
+  readonly ownedBy: string;
+  /** Unix seconds. */
+  readonly createdAtSeconds: number;
+  /** Input and output together. */
+  readonly contextTokens: number;
+  readonly maxInputTokens: number;
+  readonly maxOutputTokens: number;
+  readonly supports: {
+    readonly thinking: boolean;
+    readonly streaming: boolean;
+    readonly vision: boolean;
+    readonly tools: boolean;
+  };
+  /** Tried in order. */
+  readonly routes: readonly Route[];
+  /** Newest first; empty: the price is unknown and the model never runs. */
+  readonly prices: readonly PriceVersion[];
+};
+
+export type Route = {
+  /** The name of a provider in the configuration. */
+  readonly provider: string;
+  /** The provider's id of the model. */
+  readonly upstreamModel: string;
+  /** null: the client's own format where the provider speaks it, else the provider's first. */
+  readonly api: UpstreamFormatName | null;
+};
+
+/** A price from one moment on, as the provider charges it or the operator states it (`isListPrice`: then no markup is added). */
+export type PriceVersion = {
+  /** Kept on each charge: `<effective_from>`, or `0` for one without. */
+  readonly version: string;
+  readonly effectiveFromMs: number;
+  readonly isListPrice: boolean;
+  readonly base: TokenPrices;
+  /** By rising threshold; the last one whose threshold the whole input exceeds prices the whole request. */
+  readonly tiers: readonly { readonly aboveInputTokens: number; readonly prices: TokenPrices }[];
+};
+
+export type TokenPrices = {
+  readonly input: PicosPerToken;
+  readonly output: PicosPerToken;
+  readonly cacheRead: PicosPerToken;
+  readonly cacheWrite: PicosPerToken;
+  readonly cacheWrite1h: PicosPerToken;
+};

@@ -1,0 +1,110 @@
+// What can be asked of the ledger and what it can answer. Commands carry ids made by the caller: a command that is sent again
+// with the same id changes nothing and gets its first outcome.
+import type { Usage } from '../canonical/usage.ts';
+import type { Micros } from '../lib/money.ts';
+
+export type Mode = 'live' | 'test';
+/** One account has two ledgers: `<account id>:live` and `<account id>:test`. */
+export type LedgerId = `${string}:${Mode}`;
+
+export function ledgerIdOf(accountId: string, mode: Mode): LedgerId {
+  return `${accountId}:${mode}`;
+}
+
+export type Command = Reserve | Settle | Release | Credit | Debit;
+
+/** Holds the most that a request can cost against the balance and both caps of its key, in one atomic step. */
+export type Reserve = {
+  readonly type: 'reserve';
+  /** The request's id. */
+  readonly holdId: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  readonly amountMicros: Micros;
+  /** The key's caps as they are now; null: none. */
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  /** The process that runs the request and keeps its lease alive. */
+  readonly owner: string;
+};
+
+/** Turns a hold into a charge. Also after the hold has expired: then it takes only what is available. */
+export type Settle = {
+  readonly type: 'settle';
+  readonly holdId: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  readonly costMicros: Micros;
+  readonly record: ChargeRecord;
+};
+
+/** Gives a hold back: the request failed and is free. `lossMicros`: what it cost the operator all the same, booked per key. */
+export type Release = { readonly type: 'release'; readonly holdId: string; readonly lossMicros: Micros };
+
+export type Credit = {
+  readonly type: 'credit';
+  readonly entryId: string;
+  readonly ledgerId: LedgerId;
+  readonly amountMicros: Micros;
+  readonly note: string;
+};
+/** An operator's debit may take the balance below zero. */
+export type Debit = Omit<Credit, 'type'> & { readonly type: 'debit' };
+
+/** What a charge is kept with: the usage record, and enough to recompute it. */
+export type ChargeRecord = {
+  /** Catalogue id and display name of the model. */
+  readonly modelId: string;
+  readonly modelName: string;
+  /** The wire format of the request (later: images, search). */
+  readonly endpoint: string;
+  readonly provider: string;
+  readonly usage: Usage;
+  /** Whether the upstream's usage was used, or our own count. */
+  readonly usageSource: 'upstream' | 'estimate';
+  /** Which price was applied: `effective_from` and tier. */
+  readonly priceVersion: string;
+  /** What the request cost the operator. */
+  readonly upstreamCostMicros: Micros;
+  /** `complete`, or `cut-off` when the client left. */
+  readonly ending: 'complete' | 'cut-off';
+  readonly streamed: boolean;
+};
+
+export type Outcome =
+  | { readonly type: 'held'; readonly availableMicros: Micros }
+  | RefusedOutcome
+  | {
+      readonly type: 'charged';
+      readonly chargedMicros: Micros;
+      /** The part of the cost that neither balance nor caps had room for. */
+      readonly lossMicros: Micros;
+      /** Available after the charge. */
+      readonly availableMicros: Micros;
+    }
+  | { readonly type: 'released' }
+  | { readonly type: 'credited'; readonly availableMicros: Micros }
+  | { readonly type: 'debited'; readonly availableMicros: Micros }
+  /** The hold was already settled, released or expired in another way than now asked. */
+  | { readonly type: 'already-resolved' }
+  | { readonly type: 'unknown-hold' }
+  | { readonly type: 'unknown-ledger' };
+
+/** In order of precedence: a frozen account before the caps, the daily cap before the monthly, the caps before the balance. */
+export type RefusedOutcome = {
+  readonly type: 'account-frozen' | 'key-daily-limit' | 'key-monthly-limit' | 'insufficient-balance';
+  /** What the refusing limit still has room for, never below 0. */
+  readonly leftMicros: Micros;
+  /** What running requests hold against the refusing limit. */
+  readonly heldMicros: Micros;
+  /** The most that would pass every limit now; 0 when nothing would. */
+  readonly affordableMicros: Micros;
+  /** When the cap starts anew, as Unix milliseconds; null for the balance. */
+  readonly resetsAtMs: number | null;
+};
+
+/** What the gateway holds in its hand: commands in, outcomes out, durable when the promise resolves. */
+export type Ledger = {
+  readonly submit: (command: Command) => Promise<Outcome>;
+  readonly close: () => Promise<void>;
+};

@@ -1,0 +1,66 @@
+// Money is whole microdollars (USD × 10⁻⁶) as safe integers; prices are whole picodollars (USD × 10⁻¹²) a token.
+// Nothing here rounds silently: the one rounding of a charge is `roundUpToMicro`.
+
+declare const microsBrand: unique symbol;
+declare const picosBrand: unique symbol;
+
+/** Whole microdollars; 1 000 000 is one dollar. May be negative only for a balance after a debit. */
+export type Micros = number & { readonly [microsBrand]: true };
+
+/** Whole picodollars a token. USD per million tokens × 10⁶: $2.50 a million is 2 500 000. */
+export type PicosPerToken = number & { readonly [picosBrand]: true };
+
+export const microsPerDollar = 1_000_000;
+export const microsPerCent = 10_000;
+const picosPerMicro = 1_000_000n;
+
+export const zeroMicros = 0 as Micros;
+
+/** Marks a number as microdollars. Throws on a fraction or an unsafe integer: that is a bug of the caller. */
+export function micros(value: number): Micros {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`not whole microdollars: ${value}`);
+  return value as Micros;
+}
+
+/** Dollars as people write them ("12.34", 5) to microdollars. Throws RangeError when finer than a microdollar or not a number. */
+export function microsFromUsd(usd: string | number): Micros {
+  const match = /^(-?)(\d{1,9})(?:\.(\d{1,6})0*)?$/.exec(typeof usd === 'number' ? decimalText(usd) : usd.trim());
+  if (!match) throw new RangeError(`not an amount in dollars with at most six decimals: ${usd}`);
+  const [, sign, whole, fraction = ''] = match;
+  const value = Number(whole) * microsPerDollar + Number(fraction.padEnd(6, '0'));
+  return micros(sign === '-' && value !== 0 ? -value : value);
+}
+
+/** A configured price in USD per million tokens to picodollars a token; the millionth part of a dollar is the finest step. */
+export function picosFromUsdPerMillion(usd: number): PicosPerToken {
+  const picos = Math.round(usd * 1_000_000);
+  if (!Number.isSafeInteger(picos) || picos < 0) throw new RangeError(`not a price in USD per million tokens: ${usd}`);
+  return picos as PicosPerToken;
+}
+
+export function usdPerMillionFromPicos(price: PicosPerToken): number {
+  return price / 1_000_000;
+}
+
+/** The one rounding of a charge: exact picodollars to microdollars, upwards. */
+export function roundUpToMicro(picodollars: bigint): Micros {
+  return micros(Number((picodollars + picosPerMicro - 1n) / picosPerMicro));
+}
+
+/** Microdollars as a plain dollar amount: 1 234 500 → "1.2345". */
+export function formatUsd(value: Micros): string {
+  const text = String(Math.abs(value)).padStart(7, '0');
+  const fraction = text.slice(-6).replace(/0+$/, '').padEnd(2, '0');
+  return `${value < 0 ? '-' : ''}${text.slice(0, -6)}.${fraction}`;
+}
+
+/** Whole cents, rounded down, as the balance is shown: 12 345 678 → 1234; −1 → −1. */
+export function floorToCents(value: Micros): number {
+  return Math.floor(value / microsPerCent);
+}
+
+/** `String` writes very small and very large numbers with an exponent, which the pattern above would refuse. */
+function decimalText(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(7).replace(/0+$/, '') : text;
+}

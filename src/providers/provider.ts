@@ -1,0 +1,43 @@
+// What a provider is: base URL, authentication and quirks as data and small pure functions; the sandbox answers by itself.
+// A new provider is one folder and one line in registry.ts.
+import type { StreamEvent } from '../canonical/event.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { UpstreamFormatName } from '../canonical/format-name.ts';
+import type { JsonObject, UpstreamTarget } from '../formats/format.ts';
+
+export type ProviderKind = HttpProviderKind | SandboxProviderKind;
+
+/** A provider reached over HTTP with one of the upstream formats. */
+export type HttpProviderKind = {
+  readonly kind: string;
+  readonly transport: 'http';
+  /** null: the configuration must give one. Includes `/v1` for the two openai kinds, no version for the others. */
+  readonly defaultBaseUrl: string | null;
+  /** The formats it speaks, best first. */
+  readonly formats: readonly UpstreamFormatName[];
+  /** The path below the base URL, for instance `/chat/completions`. */
+  readonly path: (format: UpstreamFormatName, target: UpstreamTarget) => string;
+  /** Lower-case headers beside content-type; `client` are the lower-case request headers that may matter (anthropic-beta). */
+  readonly headers: (apiKey: string | null, client: ForwardableHeaders) => Readonly<Record<string, string>>;
+  /** Which field bounds the output in Chat. */
+  readonly maxTokensField: UpstreamTarget['maxTokensField'];
+  /** Last changes to a body for this provider; most have none. */
+  readonly adaptBody?: (body: JsonObject, format: UpstreamFormatName) => JsonObject;
+};
+
+/** The client's headers that a provider may see; nothing else of a client's headers ever goes upstream. */
+export type ForwardableHeaders = { readonly 'anthropic-beta'?: string };
+
+/** Answers by itself, offline and deterministic. Yields a failure as an `error` event; `signal` stops its delays. */
+export type SandboxProviderKind = {
+  readonly kind: 'sandbox';
+  readonly transport: 'sandbox';
+  readonly run: (request: CanonicalRequest, options: SandboxOptions) => AsyncIterable<StreamEvent>;
+};
+
+export type SandboxOptions = {
+  readonly model: string;
+  readonly maxOutputTokens: number;
+  readonly thinking: boolean;
+  readonly signal: AbortSignal;
+};
