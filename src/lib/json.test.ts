@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseJson } from './json.ts';
+
+test('reads what JSON.parse reads, as long as it is nested at most 64 deep', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 8 }), (text) => {
+      assert.deepEqual(parseJson(Buffer.from(text)), { ok: true, value: JSON.parse(text) });
+    }),
+  );
+});
+
+test('nesting is refused at 65 and accepted at 64, brackets within strings aside', () => {
+  const nested = (depth: number) =>
+    Buffer.from(`${'[{"a":'.repeat(depth / 2)}${JSON.stringify('[{\\"[['.repeat(50))}${'}]'.repeat(depth / 2)}`);
+  assert.equal(parseJson(nested(64)).ok, true);
+  const result = parseJson(nested(66));
+  assert.deepEqual(result, { ok: false, message: 'the body is nested deeper than 64 levels' });
+});
+
+test('ten million brackets are refused at once', () => {
+  assert.equal(parseJson(Buffer.alloc(10_000_000, '[')).ok, false);
+});
+
+test('says where the body stops being JSON, and quotes none of it', () => {
+  assert.deepEqual(parseJson(Buffer.from('{"secret": nope}')), { ok: false, message: 'the body is not valid JSON' });
+  assert.deepEqual(parseJson(Buffer.from('{"secret":"a"')), {
+    ok: false,
+    message: 'the body is not valid JSON (at character 13)',
+  });
+  assert.deepEqual(parseJson(Buffer.alloc(0)), { ok: false, message: 'the body is empty; send a JSON object' });
+  assert.deepEqual(parseJson(Buffer.from('{"a":')), { ok: false, message: 'the body is not valid JSON (it ends too early)' });
+});
