@@ -131,6 +131,8 @@ export class ApiError extends Error {
   /** Structured facts for the client: which limit, what is left, what is held, when it resets. */
   readonly details: Readonly<Record<string, unknown>> | null;
   readonly retryAfterSeconds: number | null;
+  /** Response headers beside `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
@@ -139,6 +141,7 @@ export class ApiError extends Error {
       param?: string | null;
       details?: Readonly<Record<string, unknown>> | null;
       retryAfterSeconds?: number | null;
+      headers?: Readonly<Record<string, string>>;
       cause?: unknown;
     } = {},
   ) {
@@ -148,6 +151,7 @@ export class ApiError extends Error {
     this.param = options.param ?? null;
     this.details = options.details ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.headers = options.headers ?? {};
   }
 }
 

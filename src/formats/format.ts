@@ -47,6 +47,9 @@ export type ClientFormat = {
   readonly parseRequest: (body: unknown, limits: RequestLimits) => ClientRequest;
   /** For translation. Throws ApiError `invalid_request` on what no canonical request can express. */
   readonly readRequest: (request: ClientRequest) => CanonicalRequest;
+  /** Harmless fields that `readRequest` leaves out because no canonical request has them: listed in `X-<name>-Ignored` beside the
+   * writer's. */
+  readonly ignoredFields?: (request: ClientRequest) => readonly string[];
   readonly writeAnswer: (answer: Answer, context: AnswerContext) => JsonObject;
   readonly writeStream: (context: AnswerContext) => StreamPipe<StreamEvent>;
   /** The body of an error answer. */

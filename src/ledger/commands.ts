@@ -85,7 +85,10 @@ export type Outcome =
   | { readonly type: 'released' }
   | { readonly type: 'credited'; readonly availableMicros: Micros }
   | { readonly type: 'debited'; readonly availableMicros: Micros }
-  /** The hold was already settled, released or expired in another way than now asked. */
+  /**
+   * The hold was already settled or released in another way than now asked. An expiry is not its owner's word: a settlement or a
+   * release after one is still accepted, once.
+   */
   | { readonly type: 'already-resolved' }
   | { readonly type: 'unknown-hold' }
   | { readonly type: 'unknown-ledger' };

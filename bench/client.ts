@@ -1,0 +1,102 @@
+// An HTTP client that sends one request over and over on a bare socket and only finds where each answer ends. A real client would cost
+// more than the relay that is measured, and the clients share their core with the upstream.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Request } from './workloads.ts';
+
+export type Target = { readonly port: number; readonly request: Request; readonly key: string };
+
+export async function connectClient(target: Target): Promise<Client> {
+  const socket = connect(target.port, '127.0.0.1').setNoDelay(true);
+  await once(socket, 'connect');
+  return new Client(socket, requestBytes(target));
+}
+
+export class Client {
+  readonly #socket: Socket;
+  readonly #request: Buffer;
+  #answer = new AnswerEnd();
+  #exchange: PromiseWithResolvers<void> | null = null;
+
+  constructor(socket: Socket, request: Buffer) {
+    this.#socket = socket;
+    this.#request = request;
+    socket.on('data', (bytes) => this.#read(bytes));
+    socket.on('error', (error) => this.#exchange?.reject(error));
+    socket.on('close', () => this.#exchange?.reject(new Error('the connection was closed')));
+  }
+
+  /** Resolves at the end of the answer with the time of the first byte of its body. Throws when the status is not 200. */
+  async send(): Promise<number> {
+    this.#answer = new AnswerEnd();
+    this.#exchange = Promise.withResolvers<void>();
+    this.#socket.write(this.#request);
+    await this.#exchange.promise;
+    return this.#answer.bodyAtMs;
+  }
+
+  /** Sends, and resolves as soon as the answer has begun. */
+  async open(): Promise<void> {
+    this.#socket.write(this.#request);
+    await once(this.#socket, 'data');
+  }
+
+  close(): void {
+    this.#exchange = null;
+    this.#socket.destroy();
+  }
+
+  #read(bytes: Buffer): void {
+    try {
+      if (this.#answer.push(bytes)) this.#exchange?.resolve();
+    } catch (error) {
+      this.#exchange?.reject(error);
+    }
+  }
+}
+
+const emptyLine = '\r\n\r\n';
+
+/** Finds the end of an answer: by its length, or by the empty line after the last chunk, since no body here holds a carriage return. */
+class AnswerEnd {
+  bodyAtMs = 0;
+  #head = '';
+  /** Bytes of the body that are to come; null when it comes in chunks. */
+  #left: number | null = null;
+  #tail = '';
+
+  /** Whether the answer is complete with these bytes. */
+  push(bytes: Buffer): boolean {
+    const body = this.bodyAtMs === 0 ? this.#readHead(bytes) : bytes;
+    if (body.length === 0) return false;
+    if (this.#left !== null) return (this.#left -= body.length) <= 0;
+    this.#tail = (this.#tail + body.latin1Slice(Math.max(0, body.length - emptyLine.length))).slice(-emptyLine.length);
+    return this.#tail === emptyLine;
+  }
+
+  /** Returns what follows the head. */
+  #readHead(bytes: Buffer): Buffer {
+    const headBefore = this.#head.length;
+    this.#head += bytes.latin1Slice();
+    const end = this.#head.indexOf(emptyLine);
+    const bodyStart = end + emptyLine.length;
+    if (end === -1 || bodyStart === this.#head.length) return bytes.subarray(bytes.length);
+    if (!this.#head.startsWith('HTTP/1.1 200 ')) throw new Error(`a contestant answered: ${this.#head.slice(0, 2_000)}`);
+    this.bodyAtMs = performance.now();
+    const length = /\r\ncontent-length: (\d+)/i.exec(this.#head.slice(0, end))?.[1];
+    if (length !== undefined) this.#left = Number(length);
+    return bytes.subarray(bodyStart - headBefore);
+  }
+}
+
+function requestBytes({ port, request: { path, body }, key }: Target): Buffer {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    `host: 127.0.0.1:${port}`,
+    'content-type: application/json',
+    `authorization: Bearer ${key}`,
+    'user-agent: bench',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return Buffer.from(lines.join('\r\n') + emptyLine + body);
+}

@@ -1,0 +1,54 @@
+// The gateway as an operator would run it, with billing on: the real program, a live key with money, the books in a file on disk.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChild, type Child } from './child.ts';
+import { modelFor, type Play } from './workloads.ts';
+
+const root = join(import.meta.dirname, '..');
+const entry = join(root, 'src', 'main.ts');
+const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent'];
+
+/** A gateway's data folder, with an account and a live key in it. */
+export type Installation = {
+  readonly dataDir: string;
+  readonly key: string;
+  readonly start: (nodeArguments?: readonly string[]) => Promise<Child>;
+  /** Proves the books, and removes the folder. Throws with the row that disagrees. */
+  readonly remove: () => void;
+};
+
+export function installGateway(upstreamPort: number): Installation {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+  const configPath = join(dataDir, 'tollgate.yaml');
+  writeFileSync(configPath, JSON.stringify(configFor(`http://127.0.0.1:${upstreamPort}`)));
+  const env = { PATH: process.env['PATH'], PORT: '0', TOLLGATE_DATA_DIR: dataDir, TOLLGATE_CONFIG: configPath };
+  const run = (...words: string[]) => JSON.parse(execFileSync(process.execPath, [entry, ...words, '--json'], { cwd: root, env, encoding: 'utf8' })) as Record<string, string>;
+  const account = run('accounts', 'create', '--name', 'Bench', '--credit-usd', '1000000').id!;
+  return {
+    dataDir,
+    key: run('keys', 'create', '--account', account, '--mode', 'live').key!,
+    start: (nodeArguments = []) =>
+      startChild({ script: entry, scriptArguments: ['serve'], nodeArguments, env, core: 'contestant', portPattern: /listens on http:\S+:(\d+)/ }),
+    remove: () => {
+      run('verify');
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One provider and one model for each play of the upstream, for each of the two kinds of provider. */
+function configFor(upstream: string): object {
+  const openai = (play: Play) => ({ kind: 'openai', base_url: `${upstream}/${play}/v1`, api_key: 'bench' });
+  const anthropic = (play: Play) => ({ kind: 'anthropic', base_url: `${upstream}/${play}`, api_key: 'bench' });
+  return {
+    limits: { requests_per_minute: null },
+    providers: Object.fromEntries(plays.flatMap((play) => [[`${play}-openai`, openai(play)], [`${play}-anthropic`, anthropic(play)]])),
+    models: Object.fromEntries(plays.flatMap((play) => [[modelFor(play, 'chat'), modelOn(`${play}-openai`)], [modelFor(play, 'messages'), modelOn(`${play}-anthropic`)]])),
+  };
+}
+
+function modelOn(provider: string): object {
+  return { routes: [{ provider, model: 'upstream-model' }], prices: { input: 1.25, output: 10, cache_write: 1.25, cache_read: 0.125 } };
+}

@@ -1,0 +1,45 @@
+// The load: clients that each send a request, read the answer to its end and send the next, for a given time.
+import { connectClient, type Client, type Target } from './client.ts';
+
+export type LoadOptions = { readonly clients: number; readonly durationMs: number };
+
+export type Load = {
+  readonly elapsedMs: number;
+  /** Of each request: from its start until the first byte of the body, and until the end. */
+  readonly firstByteMs: readonly number[];
+  readonly wholeMs: readonly number[];
+};
+
+const requestsMax = 100_000;
+
+/** `around` is called when every client is connected, so that what it measures is the load alone. */
+export async function underLoad<Result>(
+  target: Target,
+  { clients, durationMs }: LoadOptions,
+  around: (load: () => Promise<Load>) => Promise<Result>,
+): Promise<Result> {
+  const connected = await Promise.all(Array.from({ length: clients }, () => connectClient(target)));
+  try {
+    return await around(() => runLoad(connected, durationMs));
+  } finally {
+    for (const client of connected) client.close();
+  }
+}
+
+/** Requests that run when the time is up come to their end. */
+async function runLoad(clients: readonly Client[], durationMs: number): Promise<Load> {
+  const firstByteMs: number[] = [];
+  const wholeMs: number[] = [];
+  const startMs = performance.now();
+  const repeat = async (client: Client) => {
+    for (let nowMs = startMs; nowMs - startMs < durationMs && wholeMs.length < requestsMax; ) {
+      const firstByteAtMs = await client.send();
+      firstByteMs.push(firstByteAtMs - nowMs);
+      const endMs = performance.now();
+      wholeMs.push(endMs - nowMs);
+      nowMs = endMs;
+    }
+  };
+  await Promise.all(clients.map(repeat));
+  return { elapsedMs: performance.now() - startMs, firstByteMs, wholeMs };
+}

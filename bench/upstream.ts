@@ -1,0 +1,55 @@
+// A process that plays the model provider: fixed bytes on plain node:http, as fast as that goes. Prints its port.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerBody, streamFrames, type WireFormat } from './bodies.ts';
+import { upstreamPath } from './workloads.ts';
+
+/** Between two events of a paced stream. All streams share one beat, as the streams of a model that batches its work do. */
+const beatMs = 4;
+
+type Script = (response: ServerResponse) => void;
+type Playing = { readonly response: ServerResponse; readonly frames: readonly Buffer[]; next: number };
+
+const scripts = new Map<string, Script>();
+const playing = new Set<Playing>();
+
+for (const format of ['chat', 'messages', 'responses'] as const) scripts.set(upstreamPath('whole', format), whole(format));
+for (const format of ['chat', 'messages'] as const) {
+  const frames = streamFrames(format).map((frame) => Buffer.from(frame));
+  const all = Buffer.concat(frames);
+  scripts.set(upstreamPath('burst', format), (response) => openStream(response).end(all));
+  scripts.set(upstreamPath('paced', format), (response) => void playing.add({ response: openStream(response), frames, next: 0 }));
+  scripts.set(upstreamPath('silent', format), (response) => void openStream(response).write(frames[0]));
+}
+
+setInterval(() => {
+  for (const stream of playing) playNext(stream);
+}, beatMs);
+
+const server = createServer({ keepAliveTimeout: 300_000, requestTimeout: 0 }, (request, response) => {
+  const script = scripts.get(request.url ?? '');
+  request.on('end', () => (script ? script(response) : response.writeHead(404).end()));
+  request.resume();
+});
+server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
+
+function whole(format: WireFormat): Script {
+  const body = Buffer.from(answerBody(format));
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  return (response) => response.writeHead(200, headers).end(body);
+}
+
+function openStream(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+}
+
+function playNext(stream: Playing): void {
+  const { response, frames } = stream;
+  const frame = frames[stream.next++];
+  if (frame && !response.destroyed) {
+    response.write(frame);
+    return;
+  }
+  playing.delete(stream);
+  response.end();
+}

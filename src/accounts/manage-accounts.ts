@@ -1,0 +1,69 @@
+// Makes and lists accounts: what the command line and, later, the dashboard do.
+import type { Transaction } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { newIdWithPrefix } from '../lib/ids.ts';
+import type { Micros } from '../lib/money.ts';
+
+export type AccountListing = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly frozen: boolean;
+  readonly live_available_micros: Micros;
+  readonly test_available_micros: Micros;
+};
+
+/** Makes the account's two ledgers inside the same transaction; the ledger's own part, passed in. */
+export type CreateLedgers = (
+  transaction: Transaction<Tables>,
+  account: { readonly accountId: string; readonly nowMs: number },
+) => Promise<void>;
+
+/** An account is never without its ledgers: both come in one transaction. Returns its id. */
+export async function createAccount(database: Database, name: string, createLedgers: CreateLedgers): Promise<string> {
+  const id = newIdWithPrefix('acc');
+  const nowMs = Date.now();
+  await database.write.transaction().execute(async (transaction) => {
+    await transaction.insertInto('accounts').values({ id, name, created_at_ms: nowMs }).execute();
+    await createLedgers(transaction, { accountId: id, nowMs });
+  });
+  return id;
+}
+
+/** Oldest first. */
+export async function listAccounts(database: Database): Promise<AccountListing[]> {
+  const rows = await database.read
+    .selectFrom('accounts')
+    .innerJoin('ledgers', 'ledgers.account_id', 'accounts.id')
+    .select([
+      'accounts.id',
+      'accounts.name',
+      'accounts.created_at_ms',
+      'accounts.frozen',
+      'ledgers.mode',
+      'ledgers.posted_micros',
+      'ledgers.held_micros',
+    ])
+    .orderBy('accounts.created_at_ms')
+    .orderBy('accounts.id')
+    .execute();
+  const accounts = new Map<string, AccountListing>();
+  for (const row of rows) {
+    const available = (row.posted_micros - row.held_micros) as Micros;
+    const known = accounts.get(row.id) ?? {
+      id: row.id,
+      name: row.name,
+      created_at: new Date(row.created_at_ms).toISOString(),
+      frozen: row.frozen === 1,
+      live_available_micros: 0 as Micros,
+      test_available_micros: 0 as Micros,
+    };
+    accounts.set(row.id, { ...known, [`${row.mode}_available_micros`]: available });
+  }
+  return [...accounts.values()];
+}
+
+export async function accountExists(database: Database, accountId: string): Promise<boolean> {
+  return (await database.read.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst()) !== undefined;
+}

@@ -1,0 +1,103 @@
+// The only place that wires the parts together: configuration in, a running gateway out.
+import type { AddressInfo } from 'node:net';
+import { createAccount, listAccounts } from './accounts/manage-accounts.ts';
+import { loadCatalog } from './catalog/load-catalog.ts';
+import type { Config } from './config/schema.ts';
+import { openDatabase, type Database } from './db/database.ts';
+import { ActiveRuns } from './gateway/active-runs.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import { headerNamesOf } from './gateway/headers.ts';
+import { connectProviders } from './gateway/providers.ts';
+import { createRateLimiter } from './gateway/rate-limit.ts';
+import { createUpstreams } from './gateway/upstream.ts';
+import { openKeyStore } from './keys/key-store.ts';
+import { digestKeyFrom } from './keys/key-text.ts';
+import { createKey } from './keys/manage-keys.ts';
+import { createLedgers } from './ledger/create-ledgers.ts';
+import { openLedger } from './ledger/open-ledger.ts';
+import { newIdWithPrefix } from './lib/ids.ts';
+import type { Logger } from './lib/log.ts';
+import type { Lifecycle } from './server/context.ts';
+import { createServer } from './server/server.ts';
+
+export type App = {
+  /** Where it listens, as a client reaches it. */
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** The first account; its test key only when it was made by this start. */
+  readonly firstAccount: { readonly id: string; readonly testKey: string | null };
+  /** Refuses new work, lets open requests finish within the configured time, ends the rest free of charge, and closes everything. */
+  readonly stop: () => Promise<void>;
+};
+
+export type AppOptions = {
+  readonly config: Config;
+  readonly secret: Buffer;
+  readonly log: Logger;
+  /** The books can no longer be written: nothing can be charged, so the process must end and be started anew. */
+  readonly onLedgerFailure: (error: Error) => void;
+};
+
+/** Throws when the configuration cannot work: a bad catalogue, an unusable database, a port in use. */
+export async function startApp({ config, secret, log, onLedgerFailure }: AppOptions): Promise<App> {
+  const catalog = loadCatalog(config);
+  const database = openDatabase(config.database.url);
+  await database.migrate();
+  const digestKey = digestKeyFrom(secret);
+  const firstAccount = await ensureFirstAccount(database, digestKey);
+  const owner = newIdWithPrefix('run');
+  const ledger = await openLedger({ databaseUrl: database.url, owner, onFailure: onLedgerFailure });
+  const keys = openKeyStore({ database, digestKey, onError: (err) => log.error({ err }, 'the key revision cannot be read') });
+  const gateway: Gateway = {
+    config,
+    catalog,
+    ledger,
+    providers: connectProviders(config),
+    upstreams: createUpstreams(),
+    rateLimiter: createRateLimiter(Date.now),
+    headers: headerNamesOf(config.service.name),
+    log,
+    nowMs: Date.now,
+    owner,
+    runs: new ActiveRuns(),
+  };
+  const lifecycle: Lifecycle = { isDraining: false };
+  const server = createServer({ gateway, keys, database, lifecycle });
+  await server.listen({ host: config.server.host, port: config.server.port });
+  const stop = async () => {
+    lifecycle.isDraining = true;
+    const closed = server.close();
+    await gateway.runs.whenIdle(config.server.shutdown_timeout_ms);
+    gateway.runs.endAll();
+    await gateway.runs.whenIdle(lastWordsMs);
+    await Promise.race([closed, afterMs(lastWordsMs)]);
+    keys.close();
+    await gateway.upstreams.close();
+    await ledger.close();
+    await database.close();
+  };
+  return { url: urlOf(server.server.address() as AddressInfo), gateway, firstAccount, stop };
+}
+
+/** How long ended requests may take to say so to their clients. */
+const lastWordsMs = 5_000;
+
+/** An installation without accounts gets one with a test key, so that a newcomer has something to paste. */
+async function ensureFirstAccount(database: Database, digestKey: Buffer): Promise<App['firstAccount']> {
+  const [first] = await listAccounts(database);
+  if (first) return { id: first.id, testKey: null };
+  const id = await createAccount(database, 'Default', createLedgers);
+  const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' });
+  return { id, testKey: made?.key ?? null };
+}
+
+function urlOf({ address, port }: AddressInfo): string {
+  const reachable = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function afterMs(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref();
+  });
+}

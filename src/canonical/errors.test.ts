@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ApiError, errorKinds } from './errors.ts';
+
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'errors.md'), 'utf8');
+
+test('docs/errors.md says what the registry says, row by row', () => {
+  const rows = Object.entries(errorKinds).map(
+    ([code, kind]) => `| ${kind.status} | \`${code}\` | ${kind.retry ? 'yes' : 'no'} | ${kind.meaning} | ${kind.remedy} |`,
+  );
+  const written = page.split('\n').filter((line) => /^\| \d{3} \|/.test(line));
+  assert.deepEqual(written, rows);
+});
+
+test('an error takes its status from the registry', () => {
+  assert.equal(new ApiError('insufficient_balance', 'x').status, 402);
+  assert.equal(new ApiError('rate_limit_exceeded', 'x', { retryAfterSeconds: 3 }).retryAfterSeconds, 3);
+});

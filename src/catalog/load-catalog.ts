@@ -1,0 +1,147 @@
+// Joins the built-in models (catalog/chat-models.json) with those of the configuration, which adds models or overrides single fields.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { knownProviders, formatsOfKind } from '../config/known-providers.ts';
+import { configFault } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { ModelEntry, RouteEntry } from '../config/model-schema.ts';
+import { nearestOf } from '../config/unknown-field.ts';
+import { createCatalog, resolveVariant, type Catalog } from './catalog.ts';
+import type { Model, Route } from './model.ts';
+import { freePricesOf, readPrices } from './read-prices.ts';
+
+/** The built-in models as they are written down. The file is our own: a test checks all of it, so that a start need not. */
+export type BuiltInCatalog = {
+  /** The day its facts are of, `YYYY-MM-DD`. */
+  readonly as_of: string;
+  readonly models: readonly BuiltInModel[];
+};
+type BuiltInModel = ModelEntry & {
+  readonly id: string;
+  /** What `created` is: the day of release, or the nearest to it that is known. */
+  readonly created_is: 'release' | 'release-month' | 'first-listed';
+  readonly note?: string;
+};
+
+/** What a new model has where its entry says nothing. */
+const newModel = { maxInputTokens: 128_000, maxOutputTokens: 16_384 } as const;
+
+/** Throws ConfigError for a new model without a route and for an alias that cannot stand. */
+export function loadCatalog(config: Config, builtIn: BuiltInCatalog = readBuiltInCatalog()): Catalog {
+  const entries = joinEntries(config, builtIn);
+  const models = entries.map((entry) => toModel(config, entry));
+  const byId = new Map(models.map((model) => [model.id, model]));
+  return createCatalog({
+    models,
+    aliases: resolveAliases(config, byId),
+    liveProviders: new Set(Object.keys(config.providers).filter((name) => config.providers[name]!.enabled)),
+    warnings: entries.flatMap(warningsOf),
+  });
+}
+
+export function readBuiltInCatalog(): BuiltInCatalog {
+  const path = join(import.meta.dirname, '..', '..', 'catalog', 'chat-models.json');
+  return JSON.parse(readFileSync(path, 'utf8')) as BuiltInCatalog;
+}
+
+/** A model's fields from both sources. */
+type JoinedEntry = {
+  readonly id: string;
+  readonly fields: ModelEntry;
+  readonly created: string;
+  /** The operator stated the price: no markup is added. */
+  readonly isListPrice: boolean;
+};
+
+function joinEntries(config: Config, { models, as_of }: BuiltInCatalog): JoinedEntry[] {
+  const builtInIds = new Set(models.map(({ id }) => id));
+  const overridden = models.map((builtIn) => {
+    const override = config.models[builtIn.id];
+    const fields = override ? overrideFields(builtIn, override) : builtIn;
+    return { id: builtIn.id, fields, created: fields.created ?? as_of, isListPrice: override?.prices !== undefined };
+  });
+  const added = Object.entries(config.models).filter(([id]) => !builtInIds.has(id));
+  return [...overridden, ...added.map(([id, fields]) => joinNew(config, { id, fields, as_of, builtInIds }))];
+}
+
+function joinNew(
+  config: Config,
+  { id, fields, as_of, builtInIds }: { id: string; fields: ModelEntry; as_of: string; builtInIds: ReadonlySet<string> },
+): JoinedEntry {
+  if (fields.routes) return { id, fields, created: fields.created ?? as_of, isListPrice: true };
+  const meant = nearestOf(id, [...builtInIds]);
+  throw configFault(config, ['models', id, 'routes'], {
+    problem: 'is required for a model that is not built in: where it runs',
+    remedy: `Write \`routes: [{ provider: …, model: … }]\`${meant === null ? '' : `, or did you mean the built-in ${meant}?`}.`,
+  });
+}
+
+/** A limit that the override sets moves the ones it contradicts: no input is larger than the context. */
+function overrideFields(builtIn: ModelEntry, override: ModelEntry): ModelEntry {
+  const fields: ModelEntry = { ...builtIn, ...override, supports: { ...builtIn.supports, ...override.supports } };
+  const { context_tokens: context, max_input_tokens: input = 0, max_output_tokens: output = 0 } = fields;
+  if (context === undefined) return fields;
+  if (override.context_tokens === undefined) return { ...fields, context_tokens: Math.max(context, input, output) };
+  return { ...fields, max_input_tokens: Math.min(input, context), max_output_tokens: Math.min(output, context) };
+}
+
+function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEntry): Model {
+  const {
+    max_input_tokens: maxInputTokens = newModel.maxInputTokens,
+    max_output_tokens: maxOutputTokens = newModel.maxOutputTokens,
+  } = fields;
+  const routes = (fields.routes ?? []).map((route) => toRoute(config, route));
+  return {
+    id,
+    displayName: fields.display_name ?? id,
+    ownedBy: fields.owned_by ?? routes[0]?.provider ?? id,
+    createdAtSeconds: Date.parse(created) / 1_000,
+    contextTokens: fields.context_tokens ?? maxInputTokens + maxOutputTokens,
+    maxInputTokens,
+    maxOutputTokens,
+    supports: { thinking: false, streaming: true, vision: false, tools: true, ...fields.supports },
+    routes,
+    prices: readPrices(fields, isListPrice),
+  };
+}
+
+/** The operator may have put a known provider behind another kind: a built-in route's format then gives way. */
+function toRoute(config: Config, { provider, model, api }: RouteEntry): Route {
+  const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
+  const speaks = api !== undefined && (kind === undefined || formatsOfKind[kind].some((format) => format === api));
+  return { provider, upstreamModel: model, api: speaks ? api : null };
+}
+
+function resolveAliases(config: Config, byId: ReadonlyMap<string, Model>): Map<string, Model> {
+  return new Map(Object.entries(config.aliases).map(([alias, target]) => [alias, resolveAlias(config, byId, { alias, target })]));
+}
+
+function resolveAlias(
+  config: Config,
+  byId: ReadonlyMap<string, Model>,
+  { alias, target }: { readonly alias: string; readonly target: string },
+): Model {
+  const path = ['aliases', alias];
+  if (byId.has(alias)) {
+    throw configFault(config, path, {
+      problem: 'is the id of a model, which always means that model',
+      remedy: 'Choose another name for the alias, or override the model under `models`.',
+    });
+  }
+  const model = byId.get(target) ?? resolveVariant(byId, target);
+  if (model) return model;
+  const meant = nearestOf(target, [...byId.keys()]);
+  throw configFault(config, path, {
+    problem: `must name a model; got ${JSON.stringify(target)}, which is none`,
+    remedy:
+      meant === null
+        ? 'Name a model by its id, not by another alias; `tollgate models list` shows them.'
+        : `Did you mean \`${meant}\`?`,
+  });
+}
+
+function warningsOf({ id, fields }: JoinedEntry): string[] {
+  if (fields.prices === undefined) return [`The model ${id} has no price, so it never runs; set models.${id}.prices.`];
+  const free = freePricesOf(fields);
+  return free.length === 0 ? [] : [`The model ${id} is free of charge in part: its price is 0 for ${free.join(', ')}.`];
+}

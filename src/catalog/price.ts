@@ -1,0 +1,161 @@
+// What a request costs, exactly: whole picodollars are added up as big integers and rounded up once, to a microdollar.
+// The most a request can cost and what it does cost come from the same prices, so a hold is never below its charge.
+import { totalInputTokens, type Usage } from '../canonical/usage.ts';
+import { roundUpToMicro, type Micros, type PicosPerToken } from '../lib/money.ts';
+import type { Model, PriceVersion, TokenPrices } from './model.ts';
+
+/** What turns a provider's price into an account's: `markup` of the configuration, and the account's own multiplier in millionths. */
+export type PriceFactor = {
+  /** With at most six decimals. */
+  readonly markup: number;
+  /** 1 000 000 is the list price. */
+  readonly multiplierPpm: number;
+};
+
+/** One price version as an account pays it and as the operator does. */
+export type AppliedPrice = {
+  readonly list: PriceVersion;
+  readonly upstream: PriceVersion;
+};
+
+export type PricedUsage = {
+  readonly costMicros: Micros;
+  /** By the provider's price; for a price that the operator stated, by that one: no other is known. */
+  readonly upstreamCostMicros: Micros;
+  /** The version, and the threshold of the tier where one applied: `2026-12-01`, `0>272000`. */
+  readonly priceVersion: string;
+};
+
+const millionth = 1_000_000;
+const picosPerMicro = 1_000_000n;
+/** More tokens than any request has: what "unlimited" is for a free model. */
+const outputTokensMax = 100_000_000;
+
+/** The price of a model for one account at one moment; null when it has none then, and must not run. */
+export function priceFor(model: Model, { nowMs, ...factor }: PriceFactor & { readonly nowMs: number }): AppliedPrice | null {
+  const upstream = priceAt(model, nowMs);
+  return upstream && { list: listPrices(upstream, factor), upstream };
+}
+
+/** The newest price that is in effect; null when the model's price is unknown or lies in the future. */
+export function priceAt(model: Model, nowMs: number): PriceVersion | null {
+  return model.prices.find((version) => version.effectiveFromMs <= nowMs) ?? null;
+}
+
+/**
+ * The price an account pays: the markup, unless the operator stated the price, and the account's multiplier, in one step, each
+ * price rounded up to a whole picodollar a token.
+ * @example listPrices(version, { markup: 1.25, multiplierPpm: 900_000 }) // $2 a million becomes $2.25
+ */
+export function listPrices(version: PriceVersion, { markup, multiplierPpm }: PriceFactor): PriceVersion {
+  const markupPpm = version.isListPrice ? millionth : Math.round(markup * millionth);
+  if (markupPpm === millionth && multiplierPpm === millionth) return version;
+  const factor = BigInt(markupPpm) * BigInt(multiplierPpm);
+  return {
+    ...version,
+    base: scalePrices(version.base, factor),
+    tiers: version.tiers.map((tier) => ({ ...tier, prices: scalePrices(tier.prices, factor) })),
+  };
+}
+
+/** What the tokens of a finished request cost. The tier is chosen by the whole input, cached or not, and prices all of it. */
+export function priceUsage({ list, upstream }: AppliedPrice, usage: Usage): PricedUsage {
+  const tier = tierIndexOf(list, totalInputTokens(usage));
+  const threshold = list.tiers[tier]?.aboveInputTokens;
+  return {
+    costMicros: roundUpToMicro(sumOf(usage, pricesOf(list, tier))),
+    upstreamCostMicros: roundUpToMicro(sumOf(usage, pricesOf(upstream, tier))),
+    priceVersion: threshold === undefined ? list.version : `${list.version}>${threshold}`,
+  };
+}
+
+/**
+ * The most that a request can cost, however its input divides into cached and uncached and whichever tier its true size falls in:
+ * what is held before it runs. Each of the `choices` (Chat's `n`) may use all the output and be billed the input again.
+ */
+export function worstCaseMicros(
+  price: AppliedPrice,
+  request: { readonly inputTokensUpper: number; readonly outputTokens: number; readonly choices: number },
+): Micros {
+  const outputTokens = BigInt(request.outputTokens) * BigInt(request.choices);
+  const costs = worstInputs(price, request).map((worst) => worst.inputPicos + outputTokens * worst.outputPrice);
+  return roundUpToMicro(costs.reduce(larger));
+}
+
+/** The inverse of `worstCaseMicros`: the most output tokens a choice may have within an amount; 0 when not one fits. */
+export function affordableOutputTokens(
+  price: AppliedPrice,
+  request: { readonly amountMicros: Micros; readonly inputTokensUpper: number; readonly choices: number },
+): number {
+  const budget = BigInt(request.amountMicros) * picosPerMicro;
+  let affordable = BigInt(outputTokensMax);
+  for (const { inputPicos, outputPrice } of worstInputs(price, request)) {
+    const left = budget - inputPicos;
+    if (left < 0n) return 0;
+    const pricePerToken = outputPrice * BigInt(request.choices);
+    if (pricePerToken > 0n && left / pricePerToken < affordable) affordable = left / pricePerToken;
+  }
+  return Number(affordable);
+}
+
+type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
+
+/** One for every tier that the input can still turn out to be in: the estimate is an upper bound, and no tier need be the dearest. */
+function worstInputs(
+  { list }: AppliedPrice,
+  { inputTokensUpper, choices }: { readonly inputTokensUpper: number; readonly choices: number },
+): WorstInput[] {
+  const inputTokens = inputTokensUpper * choices;
+  const highest = tierIndexOf(list, inputTokens);
+  const reachable = [list.base, ...list.tiers.slice(0, highest + 1).map((tier) => tier.prices)];
+  return reachable.map((prices) => ({
+    inputPicos: BigInt(inputTokens) * BigInt(dearestInput(prices)),
+    outputPrice: BigInt(prices.output),
+  }));
+}
+
+function dearestInput(prices: TokenPrices): PicosPerToken {
+  return Math.max(prices.input, prices.cacheRead, prices.cacheWrite, prices.cacheWrite1h) as PicosPerToken;
+}
+
+/** −1: the base price. Tiers stand by rising threshold. */
+function tierIndexOf(version: PriceVersion, inputTokens: number): number {
+  return version.tiers.findLastIndex((tier) => inputTokens > tier.aboveInputTokens);
+}
+
+function pricesOf(version: PriceVersion, tier: number): TokenPrices {
+  return version.tiers[tier]?.prices ?? version.base;
+}
+
+function sumOf(usage: Usage, prices: TokenPrices): bigint {
+  return (
+    BigInt(usage.inputTokens) * BigInt(prices.input) +
+    BigInt(usage.cacheReadTokens) * BigInt(prices.cacheRead) +
+    BigInt(usage.cacheWriteTokens) * BigInt(prices.cacheWrite) +
+    BigInt(usage.cacheWrite1hTokens) * BigInt(prices.cacheWrite1h) +
+    BigInt(usage.outputTokens) * BigInt(prices.output)
+  );
+}
+
+function scalePrices(prices: TokenPrices, factor: bigint): TokenPrices {
+  return {
+    input: scalePrice(prices.input, factor),
+    output: scalePrice(prices.output, factor),
+    cacheRead: scalePrice(prices.cacheRead, factor),
+    cacheWrite: scalePrice(prices.cacheWrite, factor),
+    cacheWrite1h: scalePrice(prices.cacheWrite1h, factor),
+  };
+}
+
+/** `factor` is in millionths of millionths. */
+function scalePrice(price: PicosPerToken, factor: bigint): PicosPerToken {
+  const whole = BigInt(millionth) * BigInt(millionth);
+  const scaled = Number((BigInt(price) * factor + whole - 1n) / whole);
+  if (!Number.isSafeInteger(scaled))
+    throw new RangeError(`the price of ${price} picodollars a token is out of range with its markup`);
+  return scaled as PicosPerToken;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,23 @@
+// What every command but `serve` works on: the configuration and the migrated database of this installation, also beside a running gateway.
+import type { Config } from '../config/schema.ts';
+import { loadConfig } from '../config/load.ts';
+import { loadSecret } from '../config/secret.ts';
+import { openDatabase, type Database } from '../db/database.ts';
+
+export type Installation = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly secret: Buffer;
+};
+
+export async function withInstallation(action: (installation: Installation) => Promise<void>): Promise<void> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const secret = loadSecret(process.env, config.dataDir, { isShared: false });
+  const database = openDatabase(config.database.url);
+  try {
+    await database.migrate();
+    await action({ config, database, secret });
+  } finally {
+    await database.close();
+  }
+}

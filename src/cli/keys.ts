@@ -1,0 +1,98 @@
+// `tollgate keys …`
+import { loadCatalog } from '../catalog/load-catalog.ts';
+import type { Config } from '../config/schema.ts';
+import { digestKeyFrom } from '../keys/key-text.ts';
+import { createKey, listKeys, revokeKey, updateKey, type KeyControls, type KeyListing } from '../keys/manage-keys.ts';
+import { formatUsd, type Micros } from '../lib/money.ts';
+import { withInstallation } from './installation.ts';
+import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
+
+type LimitOptions = JsonOption & {
+  readonly name?: string;
+  readonly dailyCapUsd?: Micros | null;
+  readonly monthlyCapUsd?: Micros | null;
+  readonly models?: readonly string[] | null;
+  readonly rpm?: number | null;
+};
+
+export async function createKeyCommand(options: LimitOptions & { account: string; mode: 'live' | 'test' }): Promise<void> {
+  await withInstallation(async ({ config, database, secret }) => {
+    const controls = controlsOf(config, options);
+    const made = await createKey(database, digestKeyFrom(secret), {
+      accountId: options.account,
+      mode: options.mode,
+      ...controls,
+    });
+    if (!made) throw new CommandFailed(`there is no account ${options.account}; "tollgate accounts list" shows them`);
+    printResult(options, made, `${made.key}\n\nThis is shown only now. The key's id is ${made.id}.`);
+  });
+}
+
+export async function listKeysCommand(options: JsonOption & { account?: string }): Promise<void> {
+  await withInstallation(async ({ database }) => {
+    const keys = await listKeys(database, options.account ?? null);
+    printResult(
+      options,
+      keys,
+      formatTable(['KEY ID', 'KEY', 'NAME', 'ACCOUNT', 'DAILY CAP', 'MONTHLY CAP', 'MODELS', 'RPM', 'STATE'], keys.map(keyRow)),
+    );
+  });
+}
+
+export async function updateKeyCommand(keyId: string, options: LimitOptions): Promise<void> {
+  await withInstallation(async ({ config, database }) => {
+    const key = await updateKey(database, keyId, controlsOf(config, options));
+    printResult(options, found(key, keyId), `Key ${keyId} is changed; a running gateway follows within seconds.`);
+  });
+}
+
+export async function revokeKeyCommand(keyId: string, options: JsonOption): Promise<void> {
+  await withInstallation(async ({ database }) => {
+    const key = await revokeKey(database, keyId);
+    printResult(options, found(key, keyId), `Key ${keyId} is revoked; a running gateway refuses it within seconds.`);
+  });
+}
+
+function found(key: KeyListing | null, keyId: string): KeyListing {
+  if (!key) throw new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
+  return key;
+}
+
+function controlsOf(config: Config, { name, dailyCapUsd, monthlyCapUsd, models, rpm }: LimitOptions): KeyControls {
+  return {
+    ...(name !== undefined && { name }),
+    ...(dailyCapUsd !== undefined && { dailyCapMicros: dailyCapUsd }),
+    ...(monthlyCapUsd !== undefined && { monthlyCapMicros: monthlyCapUsd }),
+    ...(models !== undefined && { models: models === null ? null : resolveModels(config, models) }),
+    ...(rpm !== undefined && { requestsPerMinute: rpm }),
+  };
+}
+
+/** Kept as catalogue ids, so that an alias in the list allows just what it stands for today. */
+function resolveModels(config: Config, names: readonly string[]): string[] {
+  const catalog = loadCatalog(config);
+  const ids = names.map((name) => {
+    const model = catalog.resolve(name);
+    if (!model) throw new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
+    return model.id;
+  });
+  return [...new Set(ids)];
+}
+
+function keyRow(key: KeyListing): string[] {
+  return [
+    key.id,
+    key.hint,
+    key.name,
+    key.account_id,
+    capText(key.daily_cap_micros),
+    capText(key.monthly_cap_micros),
+    key.models === null ? 'all' : key.models.join(','),
+    key.requests_per_minute === null ? 'default' : String(key.requests_per_minute),
+    key.revoked_at === null ? 'active' : 'revoked',
+  ];
+}
+
+function capText(cap: Micros | null): string {
+  return cap === null ? 'none' : `$${formatUsd(cap)}`;
+}

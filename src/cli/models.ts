@@ -1,0 +1,65 @@
+// `tollgate models …`
+import type { Catalog } from '../catalog/catalog.ts';
+import { loadCatalog } from '../catalog/load-catalog.ts';
+import { priceFor } from '../catalog/price.ts';
+import type { Model } from '../catalog/model.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { usdPerMillionFromPicos } from '../lib/money.ts';
+import { formatTable, printResult, type JsonOption } from './output.ts';
+
+const listPricePpm = 1_000_000;
+
+export async function listModelsCommand(options: JsonOption): Promise<void> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const catalog = loadCatalog(config);
+  const models = catalog.list().map((model) => describeModel(config, catalog, model));
+  const rows = models.map((model) => [
+    model.id,
+    model.live ? model.routes.join(', ') : 'off',
+    String(model.max_input_tokens),
+    String(model.max_output_tokens),
+    model.input_price_per_1m === null ? 'unknown' : `$${model.input_price_per_1m}`,
+    model.output_price_per_1m === null ? 'unknown' : `$${model.output_price_per_1m}`,
+  ]);
+  printResult(options, models, formatTable(['MODEL', 'LIVE BY', 'INPUT', 'OUTPUT', 'USD/M IN', 'USD/M OUT'], rows));
+}
+
+/** What keeps models from running, and what the operator should know of them. */
+export async function checkModelsCommand(options: JsonOption): Promise<void> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const catalog = loadCatalog(config);
+  const problems = catalog.list().flatMap((model) => problemsOf(config, catalog, model));
+  const rows = problems.map(({ id, problem }) => [id, problem]);
+  const text = [formatTable(['MODEL', 'PROBLEM'], rows), ...catalog.warnings.map((warning) => `note: ${warning}`)].join('\n');
+  printResult(options, problems, problems.length === 0 ? 'Every model has a price and a live route.' : text);
+}
+
+function describeModel(config: Config, catalog: Catalog, model: Model) {
+  const price = currentPrice(config, model);
+  const live = catalog.liveRoutes(model);
+  return {
+    id: model.id,
+    display_name: model.displayName,
+    live: live.length > 0,
+    routes: live.map((route) => route.provider),
+    max_input_tokens: model.maxInputTokens,
+    max_output_tokens: model.maxOutputTokens,
+    input_price_per_1m: price && usdPerMillionFromPicos(price.list.base.input),
+    output_price_per_1m: price && usdPerMillionFromPicos(price.list.base.output),
+  };
+}
+
+function problemsOf(config: Config, catalog: Catalog, model: Model): { readonly id: string; readonly problem: string }[] {
+  const providers = model.routes.map((route) => route.provider).join(', ');
+  return [
+    ...(currentPrice(config, model) ? [] : [{ id: model.id, problem: 'no price in effect: it never runs' }]),
+    ...(catalog.liveRoutes(model).length > 0
+      ? []
+      : [{ id: model.id, problem: `no provider of it is switched on (${providers})` }]),
+  ];
+}
+
+function currentPrice(config: Config, model: Model) {
+  return priceFor(model, { nowMs: Date.now(), markup: config.pricing.markup, multiplierPpm: listPricePpm });
+}

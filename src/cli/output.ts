@@ -1,0 +1,21 @@
+// What commands print: JSON for programs, aligned columns for people.
+
+/** An expected failure: its message is for the person at the terminal. The exit code is 1. */
+export class CommandFailed extends Error {}
+
+export type JsonOption = { readonly json?: true };
+
+export function printResult(options: JsonOption, value: unknown, forPeople: string): void {
+  console.log(options.json ? JSON.stringify(value) : forPeople);
+}
+
+/** Rows under their headings, each column as wide as its widest cell. */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+  return [line(headings), ...rows.map(line)].join('\n');
+}

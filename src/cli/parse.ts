@@ -1,0 +1,48 @@
+// What people type into options, read strictly: a slip in an amount of money must be told, not guessed at.
+import { InvalidArgumentError } from 'commander';
+import { microsFromUsd, type Micros } from '../lib/money.ts';
+
+const clear = 'none';
+
+export function parseName(text: string): string {
+  const name = text.trim();
+  if (name === '' || name.length > 200) throw new InvalidArgumentError('It must have 1 to 200 characters.');
+  return name;
+}
+
+/** A positive amount in dollars. */
+export function parseUsd(text: string): Micros {
+  const amount = readUsd(text);
+  if (amount <= 0) throw new InvalidArgumentError('It must be more than 0.');
+  return amount;
+}
+
+/** An amount of at least 0, or null for "none". */
+export function parseUsdCap(text: string): Micros | null {
+  if (text === clear) return null;
+  const amount = readUsd(text);
+  if (amount < 0) throw new InvalidArgumentError('It must be 0 or more, or "none".');
+  return amount;
+}
+
+export function parseCount(text: string): number | null {
+  if (text === clear) return null;
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, or "none".');
+  return Number(text);
+}
+
+/** Names as typed; which models they are is looked up later. */
+export function parseModelList(text: string): readonly string[] | null {
+  if (text === clear) return null;
+  const names = text.split(',').map((name) => name.trim());
+  if (names.some((name) => name === '')) throw new InvalidArgumentError('It must be model ids separated by commas, or "none".');
+  return names;
+}
+
+function readUsd(text: string): Micros {
+  try {
+    return microsFromUsd(text);
+  } catch {
+    throw new InvalidArgumentError('It must be an amount in US dollars with at most six decimals, such as 12.50.');
+  }
+}

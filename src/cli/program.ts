@@ -1,0 +1,73 @@
+// The command line: every command on one screen. Each takes --json; what it prints then is a contract (README, "Command line").
+import { Command, CommanderError } from 'commander';
+import { createAccountCommand, creditAccountCommand, listAccountsCommand } from './accounts.ts';
+import { createKeyCommand, listKeysCommand, revokeKeyCommand, updateKeyCommand } from './keys.ts';
+import { checkModelsCommand, listModelsCommand } from './models.ts';
+import { CommandFailed } from './output.ts';
+import { parseCount, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
+import { serveCommand } from './serve.ts';
+import { migrateCommand, verifyCommand } from './upkeep.ts';
+
+export async function runCommandLine(argv: readonly string[]): Promise<void> {
+  try {
+    await buildProgram().parseAsync(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode;
+    else {
+      process.exitCode = 1;
+      const isExpected = error instanceof CommandFailed || (error instanceof Error && error.name === 'ConfigError');
+      console.error(isExpected ? `tollgate: ${(error as Error).message}` : error);
+    }
+  }
+}
+
+function buildProgram(): Command {
+  const program = new Command('tollgate')
+    .description('A paid HTTP gateway for language models.')
+    .exitOverride()
+    .showHelpAfterError('(run with --help for the options)');
+
+  program.command('serve').description('start the gateway').action(serveCommand);
+  json(program.command('migrate').description('bring the database up to date')).action(migrateCommand);
+  json(program.command('verify').description('prove the books: recompute every balance, hold and cap')).action(verifyCommand);
+
+  const accounts = program.command('accounts').description('accounts and their balances');
+  json(accounts.command('create').description('make an account'))
+    .requiredOption('--name <name>', 'what to call it', parseName)
+    .option('--credit-usd <amount>', 'put this much on its live balance', parseUsd)
+    .action(createAccountCommand);
+  json(accounts.command('list').description('all accounts')).action(listAccountsCommand);
+  json(accounts.command('credit').description('add to a balance').argument('<account>'))
+    .requiredOption('--usd <amount>', 'how much', parseUsd)
+    .option('--test', 'the test ledger instead of the live one')
+    .option('--note <text>', 'kept with the entry', parseName)
+    .action(creditAccountCommand);
+
+  const keys = program.command('keys').description('API keys and their limits');
+  limits(json(keys.command('create').description('make a key; it is shown once')))
+    .requiredOption('--account <id>', 'whose key')
+    .addOption(keys.createOption('--mode <mode>', 'live or test').choices(['live', 'test']).makeOptionMandatory())
+    .action(createKeyCommand);
+  json(keys.command('list').description('all keys')).option('--account <id>', "one account's only").action(listKeysCommand);
+  limits(json(keys.command('update').description("change a key's limits").argument('<key id>'))).action(updateKeyCommand);
+  json(keys.command('revoke').description('end a key for good').argument('<key id>')).action(revokeKeyCommand);
+
+  const models = program.command('models').description('the catalogue');
+  json(models.command('list').description('all models, with prices and whether they are live')).action(listModelsCommand);
+  json(models.command('check').description('models without a price or a route')).action(checkModelsCommand);
+  return program;
+}
+
+function json(command: Command): Command {
+  return command.option('--json', 'print JSON');
+}
+
+/** `none` clears a limit; a cap of 0 allows nothing. */
+function limits(command: Command): Command {
+  return command
+    .option('--name <name>', 'what to call it', parseName)
+    .option('--daily-cap-usd <amount>', 'spend a day at most, UTC; "none" for no cap', parseUsdCap)
+    .option('--monthly-cap-usd <amount>', 'spend a month at most, UTC; "none" for no cap', parseUsdCap)
+    .option('--models <list>', 'allowed models, by comma; "none" for all', parseModelList)
+    .option('--rpm <count>', 'requests a minute; "none" for the configured default', parseCount);
+}

@@ -1,0 +1,115 @@
+// `tollgate serve`: starts the gateway, says how to use it, and stops it when told to.
+import { pino } from 'pino';
+import { startApp, type App } from '../app.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { loadSecret } from '../config/secret.ts';
+import { CommandFailed } from './output.ts';
+
+export async function serveCommand(): Promise<void> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const secret = loadSecret(process.env, config.dataDir, { isShared: false });
+  const { log, flush } = openLog(config);
+  const onLedgerFailure = (err: Error) => {
+    log.error({ err }, 'the books cannot be written any more: the process ends');
+    flush();
+    process.exit(1);
+  };
+  const app = await startApp({ config, secret, log, onLedgerFailure }).catch((error: unknown) => {
+    throw explainStart(error, config);
+  });
+  // Before anything is printed: whoever waits for the address may end the program as soon as it has read it.
+  stopOnSignal(app, { log, flush });
+  for (const warning of [...config.warnings, ...app.gateway.catalog.warnings]) log.warn({}, warning);
+  console.log(welcome(app, config));
+  log.info({ url: app.url, providers: [...app.gateway.providers.byName.keys()] }, 'listening');
+}
+
+type Log = ReturnType<typeof openLog>;
+
+/** Lines are written in batches, off the requests' way, and at the latest a second later. */
+function openLog(config: Config) {
+  const destination = pino.destination({ dest: 1, sync: false, minLength: 4_096 });
+  const log = pino({ level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  setInterval(() => destination.flush(), 1_000).unref();
+  return { log, flush: () => destination.flushSync() };
+}
+
+/** The first signal drains; a second one ends at once. What nobody caught is logged and ends the process: its state cannot be trusted. */
+function stopOnSignal(app: App, { log, flush }: Log): void {
+  let isStopping = false;
+  const stop = (signal: string) => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    log.info({ signal, running: app.gateway.runs.count }, 'stopping');
+    void app.stop().then(() => {
+      log.info({}, 'stopped');
+      flush();
+      process.exit(0);
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  const die = (err: unknown) => {
+    log.error({ err }, 'an error that nothing caught: the process ends');
+    flush();
+    process.exit(1);
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+}
+
+function explainStart(error: unknown, { server }: Config): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (error.code === 'EADDRINUSE') {
+    return new CommandFailed(`port ${server.port} on ${server.host} is taken. Stop what listens there, or set PORT to another.`);
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'EACCES' || error.code === 'ENOTFOUND') {
+    return new CommandFailed(
+      `cannot listen on ${server.host}:${server.port} (${error.code}). Set HOST and PORT to an address of this machine.`,
+    );
+  }
+  return error;
+}
+
+function welcome(app: App, config: Config): string {
+  const { firstAccount, gateway } = app;
+  const providers = [...gateway.providers.byName.keys()];
+  return [
+    '',
+    `Tollgate listens on ${app.url}`,
+    '',
+    ...(firstAccount.testKey === null
+      ? laterStart(firstAccount.id)
+      : firstStart(app.url, firstAccount.testKey, exampleModel(app))),
+    providers.length > 0
+      ? `Providers switched on: ${providers.join(', ')}.`
+      : 'No provider is switched on yet: live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.',
+    ...(config.test_mode.enabled
+      ? ['Test keys are answered by the built-in sandbox with play money; docs/test-mode.md lists what it can do.']
+      : []),
+    '',
+  ].join('\n');
+}
+
+function firstStart(url: string, testKey: string, model: string): string[] {
+  return [
+    `Your test key, shown only now: ${testKey}`,
+    '',
+    'Try it:',
+    `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${testKey}" -H "Content-Type: application/json" ` +
+      `-d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'`,
+    '',
+  ];
+}
+
+function laterStart(accountId: string): string[] {
+  return [
+    `Keys are shown once, when they are made. Make another: npx tollgate keys create --account ${accountId} --mode test`,
+    '',
+  ];
+}
+
+function exampleModel({ gateway }: App): string {
+  return gateway.catalog.resolve('gpt-5-mini')?.id ?? gateway.catalog.list()[0]!.id;
+}

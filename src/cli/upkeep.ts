@@ -1,0 +1,34 @@
+// `tollgate migrate` and `tollgate verify`
+import { loadConfig } from '../config/load.ts';
+import { openDatabase } from '../db/database.ts';
+import { verify } from '../ledger/verify.ts';
+import { withInstallation } from './installation.ts';
+import { printResult, type JsonOption } from './output.ts';
+
+export async function migrateCommand(options: JsonOption): Promise<void> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd() });
+  const database = openDatabase(config.database.url);
+  try {
+    const migrations = await database.migrate();
+    printResult(
+      options,
+      { migrations },
+      migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`,
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+/** Exits with 1 when a row disagrees. */
+export async function verifyCommand(options: JsonOption): Promise<void> {
+  await withInstallation(async ({ database }) => {
+    const result = await verify(database.read);
+    if (!result.ok) process.exitCode = 1;
+    const text = result.ok
+      ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges.`
+      : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
+        `expected ${result.problem.expected}, found ${result.problem.found}.`;
+    printResult(options, result, text);
+  });
+}

@@ -1,0 +1,74 @@
+// Keeps what is published about the configuration in step with the schema that is enforced.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Schema from 'typebox/schema';
+import { parse } from 'yaml';
+import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
+import { replaceFieldTable } from './field-table.ts';
+import { configJsonSchema } from './json-schema.ts';
+import { knownProviders } from './known-providers.ts';
+import { loadConfig } from './load.ts';
+import { ConfigFile } from './schema.ts';
+
+const docs = join(import.meta.dirname, '..', '..', 'docs');
+const guide = readFileSync(join(docs, 'configuration.md'), 'utf8');
+const outdated = 'run: node_modules/.bin/tollgate-node src/config/write-docs.ts && npm run format';
+const example = /```yaml\n([^`]*)```/u.exec(guide)![1]!;
+
+test('docs/config.schema.json is made from the schema', () => {
+  assert.deepEqual(JSON.parse(readFileSync(join(docs, 'config.schema.json'), 'utf8')), configJsonSchema(), outdated);
+});
+
+test('the table of all fields in docs/configuration.md is made from the schema', () => {
+  assert.equal(replaceFieldTable(guide), guide, outdated);
+});
+
+test('every value of the configuration has a description', () => {
+  const bare = valuesOf(asFieldSchema(ConfigFile), '').filter(({ schema }) => !schema.description);
+  assert.deepEqual(bare, []);
+});
+
+test('every known provider stands in the guide with its kind, address and variable', () => {
+  for (const [name, { kind, baseUrl, keyVariable }] of Object.entries(knownProviders)) {
+    const row = `| \`${name}\` | \`${kind}\` | \`${baseUrl}\` | ${keyVariable === null ? 'none' : `\`${keyVariable}\``}`;
+    assert(guide.includes(row), row);
+  }
+});
+
+test('the example of the guide is a valid file, to the loader and to the published schema', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-example-'));
+  try {
+    writeFileSync(join(folder, 'tollgate.yaml'), example);
+    const config = loadConfig({ env: { OPENAI_API_KEY: 'k' }, cwd: folder });
+    assert.deepEqual([config.providers['openai']!.enabled, config.providers['anthropic']!.enabled], [true, false]);
+    assert.deepEqual(config.warnings, []);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  assert(accepts(parse(example)));
+});
+
+test('the published schema takes what the loader takes, and refuses what it refuses', () => {
+  assert(accepts({}));
+  assert(accepts({ server: { port: '${PORT}' }, limits: { chat_max_tokens: null } }));
+  assert(accepts({ models: { m: { prices: [{ input: 1, output: 2 }] } } }));
+  assert(!accepts({ server: { prot: 1 } }));
+  assert(!accepts({ server: { port: 'x' } }));
+  assert(!accepts({ models: { m: { prices: { input: 1 } } } }));
+});
+
+function accepts(value: unknown): boolean {
+  return Schema.Check(configJsonSchema(), value);
+}
+
+/** What is not a section: a union of sections is looked into, a union of values is one value. */
+function valuesOf(schema: FieldSchema, path: string): { path: string; schema: FieldSchema }[] {
+  const inner = branchesOf(schema).flatMap((branch) => [
+    ...Object.entries({ ...branch.properties, ...branch.patternProperties }),
+    ...(branch.items?.properties ? [['[]', branch.items] as const] : []),
+  ]);
+  return inner.length === 0 ? [{ path, schema }] : inner.flatMap(([name, child]) => valuesOf(child, `${path}.${name}`));
+}

@@ -1,0 +1,71 @@
+// The table of all fields in docs/configuration.md, made from the schema.
+import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
+import { ConfigFile } from './schema.ts';
+
+export const tableBegin = '<!-- fields: begin (made from src/config/schema.ts by src/config/write-docs.ts) -->';
+export const tableEnd = '<!-- fields: end -->';
+
+/** The text of docs/configuration.md with its table made anew; everything outside the two marks is kept. */
+export function replaceFieldTable(text: string): string {
+  const [before, rest] = splitAt(text, tableBegin);
+  const [, after] = splitAt(rest, tableEnd);
+  return `${before}${tableBegin}\n${fieldTable()}${tableEnd}${after}`;
+}
+
+function splitAt(text: string, mark: string): [before: string, after: string] {
+  const at = text.indexOf(mark);
+  if (at === -1) throw new Error(`docs/configuration.md has lost its mark: ${mark}`);
+  return [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+function fieldTable(): string {
+  const rows = fieldsOf(asFieldSchema(ConfigFile), '').map(
+    ({ path, schema }) => `| \`${path}\` | ${kindOf(schema)} | ${defaultOf(schema)} | ${schema.description} |`,
+  );
+  return ['| Field | Value | Default | Meaning |', '|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+type Field = { readonly path: string; readonly schema: FieldSchema };
+
+/** Every field that has a meaning of its own: values, and the sections that have a description. */
+function fieldsOf(schema: FieldSchema, path: string): Field[] {
+  const inner = branchesOf(schema).flatMap((branch) => [
+    ...Object.entries(branch.properties ?? {}).flatMap(([name, child]) =>
+      fieldsOf(child, path === '' ? name : `${path}.${name}`),
+    ),
+    ...Object.values(branch.patternProperties ?? {}).flatMap((child) => fieldsOf(child, `${path}.<name>`)),
+    ...(branch.items && schema.type === 'array' ? fieldsOf(branch.items, `${path}[]`) : []),
+  ]);
+  return schema.description === undefined ? inner : [{ path, schema }, ...inner];
+}
+
+function kindOf(schema: FieldSchema): string {
+  if (schema.anyOf) return schema.anyOf.map(kindOf).join(' or ');
+  if (schema.enum) return schema.enum.map((word) => `\`${String(word)}\``).join(', ');
+  switch (schema.type) {
+    case 'integer':
+      return `whole number${rangeOf(schema)}`;
+    case 'number':
+      return `number${rangeOf(schema)}`;
+    case 'boolean':
+      return '`true`, `false`';
+    case 'null':
+      return '`null`';
+    case 'array':
+      return 'list';
+    case 'object':
+      return 'fields';
+    default:
+      return schema.pattern ? `text like \`${schema.pattern.replaceAll('|', '\\|')}\`` : 'text';
+  }
+}
+
+function rangeOf({ minimum, maximum }: FieldSchema): string {
+  if (maximum === undefined) return minimum === undefined ? '' : `, at least ${minimum}`;
+  return `, ${minimum ?? 0} to ${maximum}`;
+}
+
+function defaultOf({ default: byDefault }: FieldSchema): string {
+  if (byDefault === undefined) return '';
+  return typeof byDefault === 'object' && byDefault !== null ? 'none' : `\`${JSON.stringify(byDefault)}\``;
+}

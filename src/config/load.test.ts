@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { ConfigError } from './config-error.ts';
+import type { Environment } from './field-values.ts';
+import { configFault, loadConfig } from './load.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
+after(() => rmSync(folder, { recursive: true }));
+let folders = 0;
+
+function load(yaml: string | null, env: Environment = {}) {
+  const cwd = join(folder, String(folders++));
+  mkdirSync(cwd);
+  if (yaml !== null) writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
+  return { config: loadConfig({ env, cwd }), cwd };
+}
+
+function loadFault(yaml: string | null, env: Environment = {}): ConfigError {
+  try {
+    load(yaml, env);
+  } catch (error) {
+    assert(error instanceof ConfigError, String(error));
+    return error;
+  }
+  throw new assert.AssertionError({ message: `accepted: ${yaml ?? JSON.stringify(env)}` });
+}
+
+describe('what is set where', () => {
+  test('without a file and an environment there are only defaults', () => {
+    const { config, cwd } = load(null);
+    assert.deepEqual(config.server.port, 4_000);
+    assert.deepEqual(config.limits, { chat_max_tokens: 2_048, requests_per_minute: 600, default_max_output_tokens: 32_768 });
+    assert.equal(config.service.name, 'Service');
+    assert.equal(config.pricing.markup, 1);
+    assert.equal(config.dataDir, join(cwd, 'data'));
+    assert.equal(config.database.url, `sqlite:${join(cwd, 'data', 'tollgate.db')}`);
+    assert.deepEqual(config.providers, {});
+    assert.deepEqual(config.warnings, []);
+  });
+
+  test('the environment goes over the file, the file over the defaults', () => {
+    const yaml = 'server: { host: 10.0.0.1, port: 5000, body_limit_bytes: 2048 }\ndatabase: { url: "sqlite:books.db" }';
+    const fromFile = load(yaml);
+    assert.equal(fromFile.config.server.port, 5_000);
+    assert.equal(fromFile.config.server.body_limit_bytes, 2_048);
+    assert.equal(fromFile.config.server.shutdown_timeout_ms, 30_000);
+    assert.equal(fromFile.config.database.url, `sqlite:${join(fromFile.cwd, 'books.db')}`);
+    const { config } = load(yaml, {
+      HOST: '0.0.0.0',
+      PORT: '0',
+      DATABASE_URL: 'sqlite:/srv/t.db',
+      TOLLGATE_DATA_DIR: '/srv/data',
+    });
+    assert.deepEqual([config.server.host, config.server.port], ['0.0.0.0', 0]);
+    assert.deepEqual([config.database.url, config.dataDir], ['sqlite:/srv/t.db', '/srv/data']);
+  });
+
+  test('TOLLGATE_CONFIG names another file, which must be there', () => {
+    const path = join(folder, 'other.yaml');
+    writeFileSync(path, 'service: { name: Acme }');
+    assert.equal(load('service: { name: Wrong }', { TOLLGATE_CONFIG: path }).config.service.name, 'Acme');
+    assert.match(loadFault(null, { TOLLGATE_CONFIG: 'absent.yaml' }).message, /absent\.yaml does not exist\. Create it/);
+  });
+
+  test('an empty variable counts as unset', () => {
+    const { config } = load(null, { HOST: '', PORT: '', DATABASE_URL: '', TOLLGATE_CONFIG: '', OPENAI_API_KEY: '' });
+    assert.deepEqual([config.server.host, config.server.port, config.providers], ['127.0.0.1', 4_000, {}]);
+  });
+
+  test('an empty section counts as left out, and an empty file is worth a warning', () => {
+    assert.equal(load('server:\naliases:\nmodels:\n').config.server.port, 4_000);
+    assert.match(load('# nothing yet\n').config.warnings.join(), /tollgate\.yaml holds no fields; the defaults apply/);
+    assert.equal(load('').config.warnings.length, 1);
+  });
+
+  test('a limit of null is no limit', () => {
+    const { config } = load('limits: { chat_max_tokens: null, requests_per_minute: null }');
+    assert.deepEqual([config.limits.chat_max_tokens, config.limits.requests_per_minute], [null, null]);
+  });
+
+  test('nothing in the result can be changed', () => {
+    const { config } = load('providers: { local: { kind: openai-compatible, base_url: "http://h/v1", api_key: none } }');
+    const frozen = [
+      config,
+      config.server,
+      config.providers,
+      config.providers['local'],
+      config.providers['local']!.timeouts,
+      config.warnings,
+    ];
+    assert(frozen.every((value) => Object.isFrozen(value)));
+  });
+
+  test('addresses lose their last slash', () => {
+    const { config } = load(
+      'server: { public_url: "https://llm.example.com/" }\nproviders: { openai: { api_key: k, base_url: "http://h/v1/" } }',
+    );
+    assert.equal(config.server.public_url, 'https://llm.example.com');
+    assert.equal(config.providers['openai']!.base_url, 'http://h/v1');
+  });
+});
+
+describe('variables in the file', () => {
+  test('stand for the environment in values, also in flow style without quotes', () => {
+    const { config } = load(
+      'service: { name: ${NAME} }\nserver:\n  public_url: https://${HOSTNAME}.example.com\n  port: ${WEB}\n',
+      {
+        NAME: 'Acme',
+        HOSTNAME: 'llm',
+        WEB: '8080',
+      },
+    );
+    assert.equal(config.service.name, 'Acme');
+    assert.equal(config.server.public_url, 'https://llm.example.com');
+    assert.equal(config.server.port, 8_080);
+  });
+
+  test('a key made of digits stays text', () => {
+    assert.equal(load('providers: { openai: { api_key: ${K} } }', { K: '12345' }).config.providers['openai']!.api_key, '12345');
+  });
+
+  test('what a variable holds is never expanded again', () => {
+    const { config } = load('providers: { openai: { api_key: ${K} } }', { K: '${OTHER}$${X}', OTHER: 'no' });
+    assert.equal(config.providers['openai']!.api_key, '${OTHER}$${X}');
+  });
+
+  test('a doubled dollar is a literal one', () => {
+    assert.equal(load("providers: { openai: { api_key: 'a$${b}c' } }").config.providers['openai']!.api_key, 'a${b}c');
+  });
+
+  test('an unset one switches a provider off, and stops the start anywhere else', () => {
+    const { config } = load('providers: { openai: { kind: openai, api_key: ${MISSING} } }', { OPENAI_API_KEY: 'usual' });
+    assert.deepEqual([config.providers['openai']!.enabled, config.providers['openai']!.api_key], [false, null]);
+    const fault = loadFault('service:\n  name: ${MISSING}\n');
+    assert.match(
+      fault.message,
+      /tollgate\.yaml:2:9: service\.name needs the environment variable MISSING, which is not set\. Set MISSING/,
+    );
+  });
+});
+
+describe('providers', () => {
+  test('the usual variable alone switches one on', () => {
+    const { config } = load(null, { OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b', GROQ_API_KEY: 'c' });
+    assert.deepEqual(Object.keys(config.providers), ['openai', 'anthropic', 'groq']);
+    const { timeouts, ...groq } = config.providers['groq']!;
+    assert.deepEqual(groq, {
+      enabled: true,
+      kind: 'openai-compatible',
+      base_url: 'https://api.groq.com/openai/v1',
+      api_key: 'c',
+    });
+    assert.deepEqual(timeouts, { connect_ms: 5_000, first_byte_ms: 600_000, idle_ms: 120_000, total_ms: 1_800_000 });
+  });
+
+  test('one that this version does not have is a warning', () => {
+    const { config } = load(null, { GEMINI_API_KEY: 'secret-value' });
+    assert.deepEqual(config.providers, {});
+    assert.match(config.warnings.join(), /GEMINI_API_KEY is set, but the provider google is not supported/);
+    assert(!config.warnings.join().includes('secret-value'));
+  });
+
+  test('a key that cannot stand in a header is refused, a line break at the end of a variable is dropped', () => {
+    assert.equal(load(null, { OPENAI_API_KEY: 'key\n' }).config.providers['openai']!.api_key, 'key');
+    assert.match(loadFault(null, { OPENAI_API_KEY: 'a b' }).message, /^OPENAI_API_KEY must be a key of visible ASCII/);
+    assert.equal(loadFault('providers: { openai: { api_key: "kéy" } }').fault.field, 'providers.openai.api_key');
+  });
+
+  test('a later provider may be reached in another way meanwhile', () => {
+    const { config } = load('providers: { google: { kind: openai-compatible, base_url: "http://h/v1", api_key: k } }', {
+      GEMINI_API_KEY: 'k',
+    });
+    assert.deepEqual([config.warnings, config.providers['google']!.enabled], [[], true]);
+  });
+
+  const keys: [title: string, entry: string, env: Environment, expected: { enabled: boolean; api_key: string | null }][] = [
+    ['a key of the file is used', '{ api_key: file }', {}, { enabled: true, api_key: 'file' }],
+    [
+      'the usual variable goes over a key of the file',
+      '{ api_key: file }',
+      { OPENAI_API_KEY: 'env' },
+      { enabled: true, api_key: 'env' },
+    ],
+    [
+      'another variable stands',
+      '{ api_key: "${MINE}" }',
+      { MINE: 'mine', OPENAI_API_KEY: 'env' },
+      { enabled: true, api_key: 'mine' },
+    ],
+    ['none means no authentication', '{ api_key: none }', { OPENAI_API_KEY: 'env' }, { enabled: true, api_key: null }],
+    ['without a key the usual variable is used', '{}', { OPENAI_API_KEY: 'env' }, { enabled: true, api_key: 'env' }],
+    ['without both it is off', '{}', {}, { enabled: false, api_key: null }],
+    ['enabled: false switches it off', '{ enabled: false }', { OPENAI_API_KEY: 'env' }, { enabled: false, api_key: 'env' }],
+  ];
+  for (const [title, entry, env, expected] of keys) {
+    test(title, () => {
+      const { enabled, api_key } = load(`providers: { openai: ${entry} }`, env).config.providers['openai']!;
+      assert.deepEqual({ enabled, api_key }, expected);
+    });
+  }
+
+  test('a known name may have another kind, and then no address by default', () => {
+    const fault = loadFault('providers: { openai: { kind: openai-compatible, api_key: k } }');
+    assert.equal(fault.fault.field, 'providers.openai.base_url');
+    const { config } = load('providers: { mine: { kind: anthropic, api_key: k, timeouts: { connect_ms: 9 } }, ollama: {} }');
+    assert.equal(config.providers['mine']!.base_url, 'https://api.anthropic.com');
+    assert.deepEqual([config.providers['mine']!.timeouts.connect_ms, config.providers['mine']!.timeouts.idle_ms], [9, 120_000]);
+    assert.deepEqual([config.providers['ollama']!.enabled, config.providers['ollama']!.api_key], [true, null]);
+  });
+
+  test('accounts paying less than providers charge is a warning', () => {
+    assert.match(load('pricing: { markup: 0.9 }').config.warnings.join(), /pricing\.markup is 0\.9/);
+  });
+});
+
+describe('faults', () => {
+  const faults: [yaml: string, place: string, message: RegExp][] = [
+    ['server: { port: 1 }\nserver: { port: 2 }\n', '2:1', /must be set once; this one is set a second time\. Remove one/],
+    ['server:\n\tport: 1\n', '2:1', /indented with spaces; got a tab/],
+    ['server:\n  port: 1\n host: h\n', '3:1', /must be indented alike/],
+    ['server: {port: 1\n', '2:1', /must be (YAML|indented alike)/],
+    ['server: { port: 1 } }\n', '1:21', /follows where the value has ended/],
+    ['a: 1\n---\nb: 2\n', '2:1', /must be one YAML document/],
+    ['service: { name: @x }\n', '1:18', /must not begin with this character unless it is quoted/],
+    ['service:\n  name: *there\n', '1:1', /`\*reference`/],
+    ['- server\n', '1:1', /must hold sections such as `server:`; got a list/],
+    ['just words\n', '1:1', /must hold sections such as `server:`; got a single value/],
+    ['server: 5\n', '1:9', /^server must be an object; got 5/],
+    ['server:\n  port: abc\n', '2:9', /^server\.port must be a whole number from 0 to 65535; got "abc"\. .*Default: 4000\.$/],
+    ['server:\n  port: "4000"\n', '2:9', /^server\.port must be a whole number from 0 to 65535; got "4000"/],
+    ['server:\n  port: 70000\n', '2:9', /^server\.port must be .* got 70000/],
+    ['server:\n  port:\n', '2:8', /^server\.port must be .* got null/],
+    [
+      'server:\n  prot: 1\n',
+      '2:3',
+      /^server\.prot is not a known field; expected one of host, port, .*\. Did you mean `port`\?$/,
+    ],
+    ['sevrer: { port: 1 }\n', '1:1', /^sevrer is not a known field; .* Did you mean `server`\?$/],
+    ['zzz: 1\n', '1:1', /^zzz is not a known field; .* Remove it/],
+    [
+      'server: { public_url: ftp://x }\n',
+      '1:23',
+      /^server\.public_url must begin with http:\/\/ or https:\/\/; got another scheme/,
+    ],
+    ['service: { name: "a b" }\n', '1:18', /^service\.name must match/],
+    ['server:\n  port: ${}\n', '2:9', /^server\.port must name a variable as `\$\{NAME\}`/],
+    ['limits: { requests_per_minute: 0 }\n', '1:32', /^limits\.requests_per_minute must be a whole number of at least 1; got 0/],
+    ['pricing: { markup: 1.0000001 }\n', '1:20', /^pricing\.markup must have at most six decimals/],
+    ['database: { url: mysql }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
+    ['database: { url: "sqlite://books.db" }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
+    ['database: { url: "sqlite::memory:" }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
+    ['database: { url: postgres://h/d }\n', '1:18', /PostgreSQL is not supported by this version yet/],
+    ['log: { level: loud }\n', '1:15', /^log\.level must be `trace`, .* got "loud"/],
+    [
+      'providers:\n  x: { kind: google, api_key: k }\n',
+      '2:14',
+      /kind must be `openai`, `openai-compatible` or `anthropic`; got "google"/,
+    ],
+    ['providers:\n  x: { api_key: k }\n', '2:6', /^providers\.x\.kind is required/],
+    ['providers:\n  x: { kind: openai }\n', '2:6', /^providers\.x\.api_key is required/],
+    ['providers:\n  x: { kind: openai-compatible, api_key: k }\n', '2:6', /^providers\.x\.base_url is required/],
+    [
+      'providers:\n  x: { kind: openai, base_url: h/v1, api_key: k }\n',
+      '2:32',
+      /^providers\.x\.base_url must be a whole address/,
+    ],
+    [
+      'providers:\n  x: { knd: openai, api_key: k }\n',
+      '2:8',
+      /^providers\.x\.knd is not a known field; .* Did you mean `kind`\?/,
+    ],
+    ['providers:\n  X: { kind: openai, api_key: k }\n', '2:3', /^providers\.X is not a valid name here/],
+    ['providers:\n  sandbox: { kind: openai, api_key: k }\n', '2:3', /^providers\.sandbox is the name of the built-in sandbox/],
+    ['providers: { ${X}: { kind: openai } }\n', '1:14', /^providers\["\$\{X\}"\] is not a valid name here/],
+    ['models:\n  m: { routes: [{ provider: opena, model: x }] }\n', '2:29', /must be the name of a provider; got "opena"/],
+    ['models:\n  m: { routes: [] }\n', '2:16', /^models\.m\.routes must have at least 1 item; got 0/],
+    [
+      'models:\n  m: { routes: [{ provider: groq, model: x, api: responses }] }\n',
+      '2:50',
+      /must be a format that groq .* speaks: chat; got "responses"/,
+    ],
+    [
+      'models:\n  m: { prices: { input: -1, output: 1 } }\n',
+      '2:25',
+      /^models\.m\.prices\.input must be a number from 0 to 1000; got -1/,
+    ],
+    ['models:\n  m: { prices: { input: 1 } }\n', '2:16', /^models\.m\.prices\.output is required/],
+    [
+      'models:\n  gpt-4.1: { prices: { input: 0.0000001, output: 1 } }\n',
+      '2:31',
+      /^models\["gpt-4\.1"\]\.prices\.input must have at most six decimals; got 1e-7\. Prices are USD per million/,
+    ],
+    [
+      'models:\n  m: { prices: [{ input: 1, output: 1 }, { input: 2, output: 2 }] }\n',
+      '2:42',
+      /^models\.m\.prices\[1\] begins when another price/,
+    ],
+    [
+      'models:\n  m: { prices: { effective_from: 2026-02-30, input: 1, output: 1 } }\n',
+      '2:34',
+      /must be a day of the calendar; got "2026-02-30"/,
+    ],
+    ['models:\n  m: { created: 2026-13-01 }\n', '2:17', /^models\.m\.created must be a day of the calendar/],
+    [
+      'models:\n  m: { prices: { input: 1, output: 1, tiers: [{ above_input_tokens: 9, input: 1, output: 1 }, { above_input_tokens: 9, input: 1, output: 1 }] } }\n',
+      '2:117',
+      /tiers\[1\]\.above_input_tokens must be above that of the tier before; got 9/,
+    ],
+    ['aliases: { "a b": x }\n', '1:12', /^aliases\["a b"\] is not a valid name here/],
+  ];
+  for (const [yaml, place, message] of faults) {
+    test(`${JSON.stringify(yaml)} is reported at ${place}`, () => {
+      const { fault, message: whole } = loadFault(yaml);
+      assert.equal(`${fault.place?.line}:${fault.place?.column}`, place);
+      assert.match(fault.place!.file, /tollgate\.yaml$/);
+      const text = whole.slice(whole.indexOf(`:${place}: `) + place.length + 3);
+      assert.match(text, message);
+    });
+  }
+
+  const variables: [name: string, value: string][] = [
+    ['PORT', 'abc'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['HOST', 'two words'],
+    ['DATABASE_URL', 'postgres://me@host/db'],
+  ];
+  for (const [name, value] of variables) {
+    test(`${name}=${value} is reported by the variable's name`, () => {
+      assert.match(loadFault(null, { [name]: value }).message, new RegExp(`^${name} must be .*; got .*\\. [A-Z]`));
+    });
+  }
+
+  test('a file that cannot be read is reported', () => {
+    assert.match(loadFault(null, { TOLLGATE_CONFIG: folder }).message, /cannot be read\. Check that it is a file/);
+  });
+
+  test('no message shows a secret or what a variable holds', () => {
+    const secret = 'sk-very-secret-1234567890';
+    const files = [
+      `providers: { openai: { api_key: [${secret}] } }`,
+      `providers: { openai: { api_key: { ${secret}: 1 } } }`,
+      `providers: { openai: { api_key: "${secret}" x } }`,
+      `providers: { openai: { api_key: "${secret}\n`,
+      `providers: { x: { api_key: ${secret} } }`,
+      `providers: { openai: ${secret} }`,
+      `providers: ${secret}`,
+      `database: ${secret}`,
+      `providers: { openai: { api_key: ${secret}, base_url: "nowhere:${secret}@x" } }`,
+      `providers: { openai: { api_key: ${secret}, base_url: "ftp://u:${secret}@x" } }`,
+      `providers: { openai: { api_key: @${secret} } }`,
+      `providers: { openai: { api_key: *${secret} } }`,
+      `providers: { openai: { api_key: "${secret}\\q" } }`,
+      `database: { url: postgres://u:${secret}@h/d }`,
+      'server: { port: ${SECRET} }',
+      'service: { name: "${SECRET} ${SECRET}" }',
+      'providers: { openai: { api_key: k, kind: "${SECRET}" } }',
+      'models: { m: { routes: [{ provider: "${SECRET}", model: x }] } }',
+      'models: { m: { created: "${SECRET}" } }',
+    ];
+    for (const yaml of files) {
+      const { message } = loadFault(yaml, { SECRET: secret });
+      assert(!message.includes(secret), `${yaml} shows it: ${message}`);
+    }
+    assert(!loadFault(null, { DATABASE_URL: secret }).message.includes(secret));
+  });
+});
+
+test('a later fault of a loaded configuration still has its line', () => {
+  const { config } = load('service: { name: A }\naliases:\n  fast: nope\n');
+  const fault = configFault(config, ['aliases', 'fast'], { problem: 'is wrong', remedy: 'Mend it.' });
+  assert.match(fault.message, /tollgate\.yaml:3:9: aliases\.fast is wrong\. Mend it\.$/);
+});

@@ -1,0 +1,131 @@
+// Gathers the configuration: environment over file over defaults. Everything wrong is found here, before anything is opened.
+import { existsSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { ConfigError, formatPath, type FieldPath } from './config-error.ts';
+import { readConfigFile, type ConfigFileText } from './config-file.ts';
+import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
+import { checkModels } from './models.ts';
+import { laterProviderWarnings, resolveProviders } from './providers.ts';
+import { defaultTimeouts, type Config } from './schema.ts';
+import { webAddressProblem } from './web-address.ts';
+
+export type ConfigSource = {
+  readonly env: Environment;
+  /** Relative paths start here. */
+  readonly cwd: string;
+};
+
+/** What knows the lines of each configuration that was loaded, for faults that are found later. */
+const faultMakers = new WeakMap<Config, FaultAt>();
+
+/**
+ * The configuration that the environment and the file make, deeply frozen.
+ * Throws ConfigError with the place, the field, what was expected, what was found and a remedy.
+ */
+export function loadConfig({ env, cwd }: ConfigSource): Config {
+  const file = findFile({ env, cwd });
+  const values = readFieldValues(file, env);
+  const { fields, faultAt } = values;
+  checkModels(values);
+  checkMarkup(faultAt, fields.pricing.markup);
+  const providers = resolveProviders(values, { env, defaultTimeouts });
+  const dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data');
+  const config: Config = deepFreeze({
+    ...fields,
+    server: { ...fields.server, ...serverFrom(env), public_url: publicUrlOf(faultAt, fields.server.public_url) },
+    database: { url: databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}` },
+    providers,
+    dataDir,
+    warnings: [...emptyFileWarnings(file), ...laterProviderWarnings(env, providers), ...markupWarnings(fields.pricing.markup)],
+  });
+  faultMakers.set(config, faultAt);
+  return config;
+}
+
+/** A fault of a loaded configuration that only shows beside other data, such as an alias to a model that does not exist. */
+export function configFault(
+  config: Config,
+  path: FieldPath,
+  what: { readonly problem: string; readonly remedy: string },
+): ConfigError {
+  const faultAt = faultMakers.get(config);
+  return faultAt ? faultAt(path, what) : new ConfigError({ place: null, field: formatPath(path), ...what });
+}
+
+function findFile({ env, cwd }: ConfigSource): ConfigFileText | null {
+  const named = env['TOLLGATE_CONFIG'];
+  if (named) return readConfigFile(resolve(cwd, named));
+  const usual = join(cwd, 'tollgate.yaml');
+  return existsSync(usual) ? readConfigFile(usual) : null;
+}
+
+function serverFrom(env: Environment): { host?: string; port?: number } {
+  return { ...(env['HOST'] && { host: hostFrom(env['HOST']) }), ...(env['PORT'] && { port: portFrom(env['PORT']) }) };
+}
+
+function hostFrom(host: string): string {
+  if (/^\S+$/u.test(host)) return host;
+  throw new ConfigError({
+    place: null,
+    field: 'HOST',
+    problem: `must be an address without spaces; got ${JSON.stringify(host)}`,
+    remedy: 'Set it to an address to listen on, such as 127.0.0.1 or 0.0.0.0, or unset it.',
+  });
+}
+
+function portFrom(port: string): number {
+  if (/^\d{1,5}$/u.test(port) && Number(port) <= 65_535) return Number(port);
+  throw new ConfigError({
+    place: null,
+    field: 'PORT',
+    problem: `must be a whole number from 0 to 65535; got ${JSON.stringify(port)}`,
+    remedy: 'Set it to the TCP port to listen on, or unset it for the one in the file (4000 by default).',
+  });
+}
+
+function publicUrlOf(faultAt: FaultAt, url: string | null): string | null {
+  const problem = url === null ? null : webAddressProblem(url);
+  if (problem === null) return url?.replace(/\/+$/u, '') ?? null;
+  throw faultAt(['server', 'public_url'], {
+    problem,
+    remedy: 'Write the address clients use, such as `https://llm.example.com`.',
+  });
+}
+
+/** null: none is set. The path of an SQLite file is made absolute. */
+function databaseUrlOf(faultAt: FaultAt, { env, cwd }: ConfigSource, written: string | undefined): string | null {
+  const url = env['DATABASE_URL'] || written;
+  if (url === undefined) return null;
+  const path = /^sqlite:(?:\/\/(?=\/))?((?!\/\/).+)$/u.exec(url)?.[1];
+  if (path !== undefined && path !== ':memory:') return `sqlite:${isAbsolute(path) ? path : resolve(cwd, path)}`;
+  const problem = 'must be `sqlite:` and the path of a file; got something else (not shown, it may hold a password)';
+  const remedy = /^postgres(ql)?:/u.test(url)
+    ? 'PostgreSQL is not supported by this version yet; leave it out to use `tollgate.db` in the data folder.'
+    : 'Write `sqlite:/var/lib/tollgate/tollgate.db`, or leave it out to use `tollgate.db` in the data folder.';
+  if (env['DATABASE_URL']) throw new ConfigError({ place: null, field: 'DATABASE_URL', problem, remedy });
+  throw faultAt(['database', 'url'], { problem, remedy });
+}
+
+/** Prices are multiplied exactly, in millionths. */
+function checkMarkup(faultAt: FaultAt, markup: number): void {
+  if (Number(markup.toFixed(6)) === markup) return;
+  throw faultAt(['pricing', 'markup'], {
+    problem: `must have at most six decimals; got ${markup}`,
+    remedy: 'Round it: 1.2 adds 20 % to what the provider charges.',
+  });
+}
+
+function emptyFileWarnings(file: ConfigFileText | null): string[] {
+  if (!file || Object.keys(file.root).length > 0) return [];
+  return [`The configuration file ${file.placeOf([]).file} holds no fields; the defaults apply.`];
+}
+
+function markupWarnings(markup: number): string[] {
+  return markup < 1 ? [`pricing.markup is ${markup}: accounts pay less than the providers charge.`] : [];
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const child of Object.values(value)) deepFreeze(child);
+  return Object.freeze(value);
+}

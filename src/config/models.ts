@@ -1,0 +1,101 @@
+// Checks of `models` that a schema cannot express. What needs the built-in catalogue as well is checked when the two are joined.
+import type { FieldPath } from './config-error.ts';
+import type { FaultAt, FieldValues } from './field-values.ts';
+import { formatsOfKind, isProviderName, knownProviders } from './known-providers.ts';
+import { pricesOf, type ModelEntry, type PriceEntry, type RouteEntry, type TokenPricesEntry } from './model-schema.ts';
+
+/** Throws ConfigError for a route to a provider that there is not, or for a price that cannot be kept exactly. */
+export function checkModels({ fields, faultAt }: FieldValues): void {
+  for (const [id, entry] of Object.entries(fields.models)) {
+    for (const [index, route] of (entry.routes ?? []).entries()) {
+      checkRoute(faultAt, fields.providers, { route, path: ['models', id, 'routes', index] });
+    }
+    checkDay(faultAt, entry.created, ['models', id, 'created']);
+    checkPrices(faultAt, entry, ['models', id, 'prices']);
+  }
+}
+
+function checkRoute(
+  faultAt: FaultAt,
+  providers: FieldValues['fields']['providers'],
+  { route, path }: { readonly route: RouteEntry; readonly path: FieldPath },
+): void {
+  const { provider, api } = route;
+  if (!Object.hasOwn(providers, provider) && !isProviderName(provider)) {
+    throw faultAt([...path, 'provider'], {
+      problem: `must be the name of a provider; got ${JSON.stringify(provider)}`,
+      remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...Object.keys(knownProviders)])].join(', ')}.`,
+    });
+  }
+  const kind = providers[provider]?.kind ?? knownProviders[provider]?.kind;
+  const formats: readonly string[] = kind ? formatsOfKind[kind] : [];
+  if (api === undefined || !kind || formats.includes(api)) return;
+  throw faultAt([...path, 'api'], {
+    problem: `must be a format that ${provider} (${kind}) speaks: ${formats.join(' or ')}; got ${JSON.stringify(api)}`,
+    remedy: "Leave it out: the client's own format is used where the provider speaks it.",
+  });
+}
+
+function checkPrices(faultAt: FaultAt, entry: ModelEntry, path: FieldPath): void {
+  const versions = pricesOf(entry);
+  const begins = new Set<number>();
+  for (const [index, version] of versions.entries()) {
+    const at = Array.isArray(entry.prices) ? [...path, index] : path;
+    checkDay(faultAt, version.effective_from, [...at, 'effective_from']);
+    checkBegin(faultAt, version, { at, begins });
+    checkDecimals(faultAt, version, at);
+    checkTiers(faultAt, version, at);
+  }
+}
+
+function checkBegin(
+  faultAt: FaultAt,
+  version: PriceEntry,
+  { at, begins }: { readonly at: FieldPath; readonly begins: Set<number> },
+): void {
+  const begin = version.effective_from === undefined ? 0 : Date.parse(version.effective_from);
+  if (begins.has(begin)) {
+    throw faultAt(at, {
+      problem: 'begins when another price of this model begins',
+      remedy: 'Give each price its own `effective_from`; one may go without.',
+    });
+  }
+  begins.add(begin);
+}
+
+function checkDay(faultAt: FaultAt, text: string | undefined, path: FieldPath): void {
+  if (text === undefined || isRealDay(text)) return;
+  throw faultAt(path, {
+    problem: `must be a day of the calendar; got ${JSON.stringify(text)}`,
+    remedy: 'Write it as `2026-12-01`; times of day, where they are taken, are UTC.',
+  });
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isRealDay(text: string): boolean {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 10));
+}
+
+/** A millionth of a dollar per million tokens is one picodollar a token, the finest price there is; less would round to another price. */
+function checkDecimals(faultAt: FaultAt, prices: TokenPricesEntry, at: FieldPath): void {
+  for (const [name, value] of Object.entries(prices)) {
+    if (typeof value !== 'number' || Number(value.toFixed(6)) === value) continue;
+    throw faultAt([...at, name], {
+      problem: `must have at most six decimals; got ${value}`,
+      remedy: 'Prices are USD per million tokens, not per token.',
+    });
+  }
+}
+
+function checkTiers(faultAt: FaultAt, { tiers = [] }: PriceEntry, at: FieldPath): void {
+  for (const [index, tier] of tiers.entries()) {
+    const path = [...at, 'tiers', index];
+    checkDecimals(faultAt, tier, path);
+    if (index === 0 || tier.above_input_tokens > tiers[index - 1]!.above_input_tokens) continue;
+    throw faultAt([...path, 'above_input_tokens'], {
+      problem: `must be above that of the tier before; got ${tier.above_input_tokens}`,
+      remedy: 'Write the tiers by rising `above_input_tokens`.',
+    });
+  }
+}

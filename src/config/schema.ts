@@ -1,0 +1,204 @@
+// The whole configuration file as a schema: the one source of its validation, its defaults, the JSON Schema for editors
+// (docs/config.schema.json) and the table in docs/configuration.md.
+import { Type, type Static } from 'typebox';
+import { asFieldSchema, withDefaults } from './field-schema.ts';
+import { formatsOfKind, type ProviderKindName } from './known-providers.ts';
+import { ModelEntry, modelNamePattern, type DeepReadonly } from './model-schema.ts';
+
+const closed = { additionalProperties: false } as const;
+/** A section may be left out: its fields have defaults. */
+const section = { ...closed, default: {} } as const;
+const milliseconds = (value: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: 86_400_000, default: value, description });
+
+const Timeouts = Type.Object(
+  {
+    connect_ms: milliseconds(5_000, 'How long a connection to the provider may take to open.'),
+    first_byte_ms: milliseconds(
+      600_000,
+      "How long the head of the provider's answer may take; without streaming it waits for all of it.",
+    ),
+    idle_ms: milliseconds(120_000, 'How long a stream may be silent between two pieces.'),
+    total_ms: milliseconds(1_800_000, 'How long a whole answer may take.'),
+  },
+  section,
+);
+
+const Provider = Type.Object(
+  {
+    kind: Type.Optional(
+      Type.Enum(Object.keys(formatsOfKind) as ProviderKindName[], {
+        description:
+          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages. May be left out for a known provider.',
+      }),
+    ),
+    base_url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'The address of its API: with the version (`/v1`) for the two openai kinds, without for `anthropic`. May be left out for a known provider.',
+      }),
+    ),
+    api_key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        writeOnly: true,
+        description:
+          "The operator's key there. `none`: no authentication header. `${VARIABLE}`: from the environment; while it is unset the provider is off. Left out for a known provider: its usual variable.",
+      }),
+    ),
+    enabled: Type.Boolean({ default: true, description: '`false` switches the provider off, whatever its key.' }),
+    timeouts: Timeouts,
+  },
+  closed,
+);
+
+export const ConfigFile = Type.Object(
+  {
+    service: Type.Object(
+      {
+        name: Type.String({
+          pattern: '^[A-Za-z][A-Za-z0-9-]{0,39}$',
+          default: 'Service',
+          description:
+            "The part of the header names that is the service's own: `X-<name>-Cost-Micros`, `X-<name>-Balance-Cents`.",
+        }),
+      },
+      section,
+    ),
+    server: Type.Object(
+      {
+        host: Type.String({
+          pattern: '^\\S+$',
+          default: '127.0.0.1',
+          description: 'The address to listen on; `0.0.0.0` or `::` for all.',
+        }),
+        port: Type.Integer({ minimum: 0, maximum: 65_535, default: 4_000, description: 'The TCP port; 0 takes a free one.' }),
+        public_url: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+          default: null,
+          description: 'The address that clients use, where it is not the one listened on: behind a proxy or a domain name.',
+        }),
+        trust_proxy: Type.Boolean({
+          default: false,
+          description: 'Whether `X-Forwarded-*` headers are believed. Only behind a proxy that sets them itself.',
+        }),
+        body_limit_bytes: Type.Integer({
+          minimum: 1_024,
+          maximum: 1_073_741_824,
+          default: 33_554_432,
+          description: 'The largest request body; a larger one is a 413.',
+        }),
+        shutdown_timeout_ms: milliseconds(
+          30_000,
+          'How long open requests may go on after SIGTERM before they are ended, free of charge.',
+        ),
+      },
+      section,
+    ),
+    database: Type.Object(
+      {
+        url: Type.Optional(
+          Type.String({
+            minLength: 1,
+            writeOnly: true,
+            description: 'Where the books are kept: `sqlite:<path of the file>`. Left out: `tollgate.db` in the data folder.',
+          }),
+        ),
+      },
+      section,
+    ),
+    test_mode: Type.Object(
+      {
+        enabled: Type.Boolean({
+          default: true,
+          description: 'Whether test keys work: play money, answered by the built-in sandbox.',
+        }),
+      },
+      section,
+    ),
+    log: Type.Object(
+      {
+        level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+          default: 'info',
+          description: 'The least that is logged.',
+        }),
+      },
+      section,
+    ),
+    limits: Type.Object(
+      {
+        chat_max_tokens: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+          default: 2_048,
+          description: "The most that Chat Completions takes as `max_tokens`. `null`: no limit but the model's.",
+        }),
+        requests_per_minute: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+          default: 600,
+          description: 'Requests a minute of a key that has no limit of its own. `null`: no limit.',
+        }),
+        default_max_output_tokens: Type.Integer({
+          minimum: 1,
+          maximum: 100_000_000,
+          default: 32_768,
+          description:
+            'The output limit of a request that names none, where the model allows as much. It bounds what is held for it.',
+        }),
+      },
+      section,
+    ),
+    pricing: Type.Object(
+      {
+        markup: Type.Number({
+          minimum: 0,
+          maximum: 1_000,
+          default: 1,
+          description:
+            "What accounts pay is the provider's price times this, where a model does not state its own price. Six decimals.",
+        }),
+      },
+      section,
+    ),
+    providers: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }), Provider, {
+      ...section,
+      description: 'Where models run, by a name of your choice; known names need no more than a key.',
+    }),
+    models: Type.Record(Type.String({ pattern: modelNamePattern }), ModelEntry, {
+      ...section,
+      description: 'Models by id: new ones, and single fields of built-in ones.',
+    }),
+    aliases: Type.Record(
+      Type.String({ pattern: modelNamePattern }),
+      Type.String({ minLength: 1, description: 'The id of the model that the name stands for.' }),
+      { ...section, description: 'Further names of models.' },
+    ),
+  },
+  closed,
+);
+
+/** What the environment's own providers run with. */
+export const defaultTimeouts = withDefaults(asFieldSchema(Timeouts), {}) as Static<typeof Timeouts>;
+
+/** What the file says, its defaults filled in. */
+export type ConfigFile = Static<typeof ConfigFile>;
+
+/** A provider as it will be used. */
+export type ProviderConfig = {
+  /** Off: its key is not there, or the file says so. Routes to it are skipped. */
+  enabled: boolean;
+  kind: ProviderKindName;
+  base_url: string;
+  /** null: no authentication header. */
+  api_key: string | null;
+  timeouts: Static<typeof Timeouts>;
+};
+
+/** File, environment and defaults in one, deeply frozen. */
+export type Config = DeepReadonly<
+  Omit<ConfigFile, 'database' | 'providers'> & {
+    database: { url: string };
+    providers: Record<string, ProviderConfig>;
+    /** An absolute path. */
+    dataDir: string;
+    /** What the operator should know but need not stop for. */
+    warnings: string[];
+  }
+>;

@@ -1,0 +1,34 @@
+// The port: what a database offers to the rest of Tollgate. Two Kysely instances, because on SQLite a reader must not wait behind
+// the writer's transaction. Charged requests never write through here: the ledger has its own writer (see ledger/open-ledger.ts).
+import type { Kysely } from 'kysely';
+import { openSqlite } from './sqlite.ts';
+import type { Tables } from './schema.ts';
+
+export type Database = {
+  /** As it was opened, for the ledger, which opens its own connection. */
+  readonly url: string;
+  /** For queries. Consistent over several statements inside `transaction().setAccessMode('read only')`. */
+  readonly read: Kysely<Tables>;
+  /** For accounts and keys: short transactions with no waiting for anything else inside, since they hold up the ledger's writer. */
+  readonly write: Kysely<Tables>;
+  /** Brings the tables up to date, all or nothing; returns the names of the migrations that ran. Safe to run in many processes. */
+  readonly migrate: () => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Opens the database that a URL names, making the file if there is none; the tables come with `migrate()`.
+ * Throws when the URL is not understood or the database cannot be used safely.
+ * Example: `openDatabase('sqlite:/var/lib/tollgate/tollgate.db')`.
+ */
+export function openDatabase(url: string): Database {
+  return openSqlite(sqlitePathOf(url));
+}
+
+/** The file of a `sqlite:` URL. Throws on any other: the message is meant for the operator. */
+export function sqlitePathOf(url: string): string {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  // A database in memory cannot be shared by the connections that read, administer and charge.
+  if (!path || path === ':memory:') throw new Error('database.url must be like "sqlite:/path/to/tollgate.db"');
+  return path;
+}

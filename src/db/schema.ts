@@ -1,0 +1,154 @@
+// The tables as TypeScript sees them, the same on every database. Times are whole Unix milliseconds; money is whole microdollars;
+// flags are 0 or 1, because SQLite has no boolean. The migrations make the tables.
+import type { Generated } from 'kysely';
+import type { Micros } from '../lib/money.ts';
+
+export type Tables = {
+  accounts: AccountsTable;
+  api_keys: ApiKeysTable;
+  ledgers: LedgersTable;
+  key_windows: KeyWindowsTable;
+  holds: HoldsTable;
+  hold_owners: HoldOwnersTable;
+  entries: EntriesTable;
+  charges: ChargesTable;
+  revisions: RevisionsTable;
+};
+
+type Mode = 'live' | 'test';
+type Flag = 0 | 1;
+
+export type AccountsTable = {
+  id: string;
+  name: string;
+  created_at_ms: number;
+  frozen: Generated<Flag>;
+  /** Times the list price; 1 000 000 is the list price itself. */
+  price_multiplier_ppm: Generated<number>;
+};
+
+export type ApiKeysTable = {
+  id: string;
+  account_id: string;
+  mode: Mode;
+  name: string;
+  /** The key itself is never stored. */
+  digest: string;
+  /** What people recognise the key by, as `tg_live_…x4Qz`. */
+  hint: string;
+  /** null: no cap; 0: nothing is allowed. */
+  daily_cap_micros: Micros | null;
+  monthly_cap_micros: Micros | null;
+  /** A JSON array of model ids; null: all models. */
+  models: string | null;
+  requests_per_minute: number | null;
+  created_at_ms: number;
+  revoked_at_ms: number | null;
+};
+
+/** The balances of one account in one mode, kept beside the entries that they are the sum of. */
+export type LedgersTable = {
+  /** `<account id>:<mode>` */
+  id: string;
+  account_id: string;
+  mode: Mode;
+  posted_micros: Generated<Micros>;
+  held_micros: Generated<Micros>;
+  /** All time, cached input included. */
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+};
+
+/** What one key has spent and holds in one UTC day or month: what its caps are compared with. */
+export type KeyWindowsTable = {
+  key_id: string;
+  kind: 'day' | 'month';
+  /** `2026-11-21` or `2026-11` */
+  starts_on: string;
+  settled_micros: Micros;
+  held_micros: Micros;
+};
+
+/** The open holds only: a hold that is settled, released or expired leaves this table and lives on in the entries. */
+export type HoldsTable = {
+  id: string;
+  ledger_id: string;
+  key_id: string;
+  amount_micros: Micros;
+  /** The windows and caps that were in force when the hold was made; its settlement is judged by the same. */
+  day: string;
+  month: string;
+  daily_cap_micros: Micros | null;
+  monthly_cap_micros: Micros | null;
+  owner: string;
+  created_at_ms: number;
+};
+
+/** One lease for each running process. A hold whose owner has no row here belongs to nobody and is given back. */
+export type HoldOwnersTable = {
+  owner: string;
+  host: string;
+  pid: number;
+  /** Tells a process from a later one that was given the same pid. */
+  process_started_at_ms: number;
+  expires_at_ms: number;
+};
+
+export type EntryKind = 'reserve' | 'settle' | 'release' | 'expire' | 'credit' | 'debit';
+
+/** The journal: everything that ever changed a balance, append-only. Every other number of the ledger can be recomputed from it. */
+export type EntriesTable = {
+  seq: Generated<number>;
+  /** The hold's id for the four kinds that concern a hold, else the command's own. With the kind it is unique. */
+  id: string;
+  kind: EntryKind;
+  ledger_id: string;
+  key_id: string | null;
+  posted_delta_micros: Micros;
+  held_delta_micros: Micros;
+  loss_micros: Micros;
+  /** Available right after this entry: what the first answer to its command said. */
+  available_micros: Micros;
+  day: string | null;
+  month: string | null;
+  /** On `reserve` only. */
+  daily_cap_micros: Micros | null;
+  monthly_cap_micros: Micros | null;
+  note: string | null;
+  created_at_ms: number;
+};
+
+/** One row for each settled request, append-only: the usage record, and enough to recompute the charge. */
+export type ChargesTable = {
+  /** The hold's id, which is the request's. */
+  id: string;
+  ledger_id: string;
+  key_id: string;
+  model_id: string;
+  model_name: string;
+  endpoint: string;
+  provider: string;
+  input_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cache_write_1h_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  usage_source: 'upstream' | 'estimate';
+  price_version: string;
+  upstream_cost_micros: Micros;
+  ending: 'complete' | 'cut-off';
+  streamed: Flag;
+  /** What was charged. */
+  cost_micros: Micros;
+  /** The part of the cost that neither balance nor caps had room for. */
+  loss_micros: Micros;
+  hold_micros: Micros;
+  created_at_ms: number;
+};
+
+/** Counters that triggers raise; a process polls them to learn that what it keeps in memory is out of date. */
+export type RevisionsTable = {
+  name: string;
+  value: number;
+};

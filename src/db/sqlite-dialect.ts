@@ -1,0 +1,102 @@
+// Kysely over node:sqlite. Kysely's own SQLite dialect is written for another driver's statements; what differs is adapted here.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteDriver,
+  type SqliteStatement,
+  type TransactionSettings,
+} from 'kysely';
+import { busyTimeoutMs } from './sqlite-connection.ts';
+
+const retryMs = 2;
+
+/** Statements kept prepared on one connection; more than the product has. */
+const statementsMax = 200;
+
+export class NodeSqliteDialect extends SqliteDialect {
+  readonly #database: SqliteDatabase;
+
+  constructor(connection: DatabaseSync) {
+    const database = adaptConnection(connection);
+    super({ database });
+    this.#database = database;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateDriver({ database: this.#database });
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/** Without this Kysely runs migrations outside a transaction, and one that fails stays half applied. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class ImmediateDriver extends SqliteDriver {
+  #patient: DatabaseConnection | null = null;
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return (this.#patient ??= waitForOthers(await super.acquireConnection()));
+  }
+
+  /** A plain `begin` takes the write lock at the first write and fails at once, timeout or not, if another wrote in between. */
+  override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(settings?.accessMode === 'read only' ? 'begin' : 'begin immediate'));
+  }
+}
+
+/**
+ * While the ledger's worker or another process writes, this thread goes on serving and asks again. SQLite's own waiting would stop
+ * it, for ever if the transaction waited for is one of this same thread.
+ */
+function waitForOthers(connection: DatabaseConnection): DatabaseConnection {
+  return {
+    executeQuery: async (query) => {
+      for (const deadlineMs = performance.now() + busyTimeoutMs; ; await sleep(retryMs)) {
+        try {
+          return await connection.executeQuery(query);
+        } catch (error) {
+          if (!isBusy(error) || performance.now() > deadlineMs) throw error;
+        }
+      }
+    },
+    streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
+  };
+}
+
+function isBusy(error: unknown): boolean {
+  const busy = 5; // https://sqlite.org/rescode.html: the low byte is the primary code
+  return ((error as { errcode?: number }).errcode ?? 0) % 256 === busy;
+}
+
+function adaptConnection(connection: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, SqliteStatement>();
+  return {
+    prepare: (sql) => {
+      const statement = prepared.get(sql) ?? adaptStatement(connection.prepare(sql));
+      if (prepared.size < statementsMax) prepared.set(sql, statement);
+      return statement;
+    },
+    close: () => connection.close(),
+  };
+}
+
+function adaptStatement(statement: StatementSync): SqliteStatement {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+  };
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import { readErrorMessage, writeError } from './errors.ts';
+
+test('an error has message, type, code, param and request id, and details where there are some', () => {
+  const plain = new ApiError('invalid_request', 'n must be 1', { param: 'n' });
+  const error = { message: 'n must be 1', type: 'invalid_request', code: 'invalid_request', param: 'n', request_id: 'req_1' };
+  assert.deepEqual(writeError(plain, 'req_1'), { error });
+  const detailed = new ApiError('insufficient_balance', 'too little', { details: { left_micros: 5 } });
+  assert.deepEqual((writeError(detailed, 'req_1').error as { details: unknown }).details, { left_micros: 5 });
+});
+
+const cases: [body: unknown, message: string | null][] = [
+  [{ error: { message: 'a', code: 'x' } }, 'a'],
+  [{ code: 'x', error: 'a' }, 'a'],
+  [{ detail: 'a' }, 'a'],
+  [{ detail: [{ loc: ['body'], msg: 'a' }] }, 'a'],
+  [{ object: 'error', message: 'a' }, 'a'],
+  [[{ error: { code: 400, message: 'a' } }], 'a'],
+  [' a\n', 'a'],
+  ['<html><body>502</body></html>', null],
+  ['', null],
+  [{ error: { code: 5 } }, null],
+  [[], null],
+  [null, null],
+];
+
+for (const [body, message] of cases) {
+  test(`the message of ${JSON.stringify(body)} is ${message}`, () => assert.equal(readErrorMessage(body), message));
+}

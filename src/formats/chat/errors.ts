@@ -1,0 +1,60 @@
+// Errors in OpenAI's shape, and what other hosts make of it.
+import type { ApiError } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import type { SseEvent } from '../../lib/sse.ts';
+import type { JsonObject } from '../format.ts';
+
+export function writeError(error: ApiError, requestId: string): JsonObject {
+  return {
+    error: {
+      message: error.message,
+      type: error.code,
+      code: error.code,
+      param: error.param,
+      request_id: requestId,
+      ...(error.details ? { details: error.details } : null),
+    },
+  };
+}
+
+/**
+ * The upstream's own words: OpenAI `{error: {message}}`, xAI `{error: "…"}`, Mistral `{detail: "…"}` or FastAPI's list of `{msg}`, vLLM
+ * `{message}`, Gemini's `[{error}]`, or plain text. null when there are none, as in a proxy's HTML page.
+ */
+export function readErrorMessage(body: unknown): string | null {
+  if (typeof body === 'string') return body.trim() === '' || body.trimStart().startsWith('<') ? null : body.trim();
+  if (Array.isArray(body)) return body.length === 0 ? null : readErrorMessage(body[0]);
+  if (!isObject(body)) return null;
+  for (const field of [body.error, body.detail, body.message, body.msg]) {
+    const message = readErrorMessage(field);
+    if (message !== null) return message;
+  }
+  return null;
+}
+
+/** The failure that a chunk of a stream reports, or null for an ordinary chunk. */
+export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamFailure | null {
+  if (event.event !== 'error' && !chunk.error) return null;
+  const status = readStatus(isObject(chunk.error) ? chunk.error : chunk);
+  return {
+    kind: status === null ? 'broken-stream' : 'status',
+    status,
+    message: readErrorMessage(chunk) ?? 'the stream reported an error without a message',
+    retryAfterSeconds: null,
+  };
+}
+
+export function brokenStream(message: string): UpstreamFailure {
+  return { kind: 'broken-stream', status: null, message, retryAfterSeconds: null };
+}
+
+export function unreadableStream(message: string): UpstreamFailure {
+  return { kind: 'unreadable', status: null, message, retryAfterSeconds: null };
+}
+
+/** OpenRouter and Perplexity put the HTTP status into `code`, Groq into `status_code`. */
+function readStatus(error: JsonObject): number | null {
+  const status = [error.status_code, error.status, error.code].find((value) => typeof value === 'number');
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : null;
+}

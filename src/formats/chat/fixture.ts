@@ -1,0 +1,130 @@
+// What the tests of this folder share: a context to write answers with, streams read and written whole, and random answers.
+import fc from 'fast-check';
+import { AnswerCollector, answerEvents, type Answer } from '../../canonical/answer.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { AssistantPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import { SseParser, type SseEvent } from '../../lib/sse.ts';
+import type { AnswerContext, JsonObject } from '../format.ts';
+import { parseRequest } from './parse-request.ts';
+import { readStream } from './read-stream.ts';
+
+export const simpleRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
+
+export function contextFor(fields: JsonObject = {}): AnswerContext {
+  return {
+    requestId: '01kahw',
+    model: 'catalogue/model',
+    createdAtSeconds: 1_790_000_000,
+    request: parseRequest({ ...simpleRequest, ...fields }, { chatMaxTokens: null }),
+    estimatedInputTokens: 7,
+  };
+}
+
+export function parseSse(text: string): SseEvent[] {
+  const parser = new SseParser();
+  return [...parser.push(Buffer.from(text)), ...parser.end()];
+}
+
+export function dataEvent(chunk: unknown): SseEvent {
+  return { event: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
+}
+
+/** Everything a reader says of these events, and then of the end of the connection. */
+export function readAll(events: readonly SseEvent[]): StreamEvent[] {
+  const reader = readStream();
+  return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
+}
+
+export function collect(events: readonly StreamEvent[]): Answer | null {
+  const collector = new AnswerCollector();
+  for (const event of events) collector.push(event);
+  return collector.answer;
+}
+
+/** The events of an answer with its texts cut into pieces of at most `size` code points. */
+export function pieceEvents(answer: Answer, size: number): StreamEvent[] {
+  return [...answerEvents(answer)].flatMap((event): StreamEvent[] => {
+    if (!('text' in event)) return [event];
+    const points = Array.from(event.text);
+    return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => ({
+      ...event,
+      text: points.slice(index * size, (index + 1) * size).join(''),
+    }));
+  });
+}
+
+export const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
+export const anyJsonObject = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true });
+
+/** Plain objects, as deep equality wants them. */
+export const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
+
+const anySignature = record({
+  vendor: fc.constantFrom('anthropic' as const, 'openai' as const, 'google' as const),
+  value: fc.base64String({ minLength: 4 }),
+});
+const anySignedThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
+  record({ type: fc.constant('thinking' as const), text: anyText, signature: anySignature, redacted: fc.constant(false) }),
+  record({ type: fc.constant('thinking' as const), text: fc.constant(''), signature: anySignature, redacted: fc.constant(true) }),
+);
+const anyUnsignedThinking: fc.Arbitrary<ThinkingPart> = anyText.map((text) => ({
+  type: 'thinking',
+  text,
+  signature: null,
+  redacted: false,
+}));
+const anyToolCall: fc.Arbitrary<ToolCallPart> = fc.oneof(
+  record({
+    type: fc.constant('tool-call' as const),
+    id: fc.base64String({ minLength: 4 }),
+    name: fc.constantFrom('get_weather', 'search'),
+    arguments: anyJsonObject.map((value) => JSON.stringify(value)),
+    kind: fc.constant('function' as const),
+  }),
+  record({
+    type: fc.constant('tool-call' as const),
+    id: fc.base64String({ minLength: 4 }),
+    name: fc.constantFrom('patch', 'query'),
+    arguments: anyText,
+    kind: fc.constant('custom' as const),
+  }),
+);
+
+/** An assistant's turn as Chat can express it: reasoning, one text, one refusal, tool calls. */
+export const anyAssistantContent: fc.Arbitrary<AssistantPart[]> = record({
+  thinking: fc.oneof(
+    fc.constant([]),
+    anyUnsignedThinking.map((part) => [part]),
+    fc.array(anySignedThinking, { minLength: 1, maxLength: 3 }),
+  ),
+  text: fc.option(anyText),
+  refusal: fc.option(anyText, { freq: 4 }),
+  toolCalls: fc.uniqueArray(anyToolCall, { maxLength: 3, selector: (call) => call.id }),
+}).map(({ thinking, text, refusal, toolCalls }) => [
+  ...thinking,
+  ...(text === null ? [] : [{ type: 'text' as const, text }]),
+  ...(refusal === null ? [] : [{ type: 'refusal' as const, text: refusal }]),
+  ...toolCalls,
+]);
+
+const anyUsage = fc
+  .record({ input: fc.nat(9_999), read: fc.nat(9_999), write: fc.nat(9_999), output: fc.nat(9_999), reasoning: fc.nat(9_999) })
+  .map(({ input, read, write, output, reasoning }) => ({
+    inputTokens: input,
+    cacheReadTokens: read,
+    cacheWriteTokens: write,
+    cacheWrite1hTokens: 0,
+    outputTokens: output,
+    reasoningTokens: Math.min(output, reasoning),
+  }));
+
+export const anyAnswer: fc.Arbitrary<Answer> = fc
+  .tuple(anyAssistantContent, fc.constantFrom('natural' as const, 'length' as const, 'content-filter' as const), anyUsage)
+  .map(([content, ending, usage]) => {
+    const natural = content.some((part) => part.type === 'tool-call')
+      ? 'tool-calls'
+      : content.some((part) => part.type === 'refusal')
+        ? 'refusal'
+        : 'end';
+    return { content, stop: { reason: ending === 'natural' ? natural : ending, sequence: null }, usage };
+  });

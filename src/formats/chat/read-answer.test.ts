@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UnreadableAnswer } from '../format.ts';
+import { contextFor } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
+import { relayAnswer } from './relay-answer.ts';
+
+const choice = (message: object, finish: unknown = 'stop') => ({ choices: [{ index: 0, message, finish_reason: finish }] });
+const call = (fields: object) => choice({ content: null, tool_calls: [fields] });
+
+const unreadable: [name: string, body: unknown, message: RegExp][] = [
+  ['no object', 'text', /not a JSON object/],
+  ['an error under HTTP 200', { error: { message: 'boom' } }, /^boom$/],
+  ['no choices', { choices: [] }, /no choices/],
+  ['a choice without a message', { choices: [{ index: 0 }] }, /no message/],
+  ['a broken-off choice', choice({ content: 'x' }, 'error'), /broke off/],
+];
+
+function isUnreadable(message: RegExp): (error: unknown) => boolean {
+  return (error) => error instanceof UnreadableAnswer && message.test(error.message);
+}
+
+for (const [name, body, message] of unreadable) {
+  test(`${name} is no answer, translated or relayed`, () => {
+    assert.throws(() => readAnswer(body), isUnreadable(message));
+    assert.throws(() => relayAnswer(body, contextFor()), isUnreadable(message));
+  });
+}
+
+test('a tool call without a name is no answer to translate', () => {
+  assert.throws(() => readAnswer(call({ id: 'a', function: {} })), UnreadableAnswer);
+});
+
+test('tool calls without id, with an object or without arguments are read, and stop becomes tool-calls', () => {
+  const { content, stop } = readAnswer(call({ function: { name: 'f', arguments: { x: 1 } } }));
+  assert.ok(content[0]?.type === 'tool-call');
+  assert.match(content[0].id, /^call_/);
+  assert.equal(content[0].arguments, '{"x":1}');
+  assert.equal(stop.reason, 'tool-calls');
+  const [empty] = readAnswer(call({ id: 'a', function: { name: 'f', arguments: '' } })).content;
+  assert.ok(empty?.type === 'tool-call' && empty.arguments === '{}');
+});
+
+const message = (content: string) => ({ message: { content }, finish_reason: 'stop' });
+
+test('the first choice is read by its index', () => {
+  const { content } = readAnswer({
+    choices: [
+      { index: 1, ...message('b') },
+      { index: 0, ...message('a') },
+    ],
+  });
+  assert.deepEqual(content, [{ type: 'text', text: 'a' }]);
+});
+
+test('the relay adds our own count where the upstream sent none, and counts every choice', () => {
+  const body = { choices: [...choice({ content: '12345' }).choices, ...choice({ content: '678' }).choices], extra: 1 };
+  const relayed = relayAnswer(body, contextFor());
+  assert.equal(relayed.outputBytes, 8);
+  assert.equal(relayed.usage, null);
+  assert.deepEqual(relayed.body, {
+    ...body,
+    model: 'catalogue/model',
+    usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
+  });
+});

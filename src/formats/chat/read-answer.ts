@@ -1,0 +1,74 @@
+// A whole upstream answer to the canonical one.
+import type { Answer } from '../../canonical/answer.ts';
+import type { AssistantPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { isObject } from '../../lib/json.ts';
+import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { readText, readThinkingInContent } from './content.ts';
+import { readErrorMessage } from './errors.ts';
+import { readReasoning } from './reasoning.ts';
+import { isBrokenOff, readStop } from './stop.ts';
+import { readUsage } from './usage.ts';
+
+/** Reads the first choice: translation never asks for more. */
+export function readAnswer(body: unknown): Answer {
+  const { answer, choices } = checkAnswer(body);
+  const choice = choices.find((candidate) => (candidate.index ?? 0) === 0) ?? choices[0]!;
+  const content = readMessage(choice.message);
+  const stop = readStop(choice.finish_reason, {
+    hasToolCalls: content.some((part) => part.type === 'tool-call'),
+    hasRefusal: content.some((part) => part.type === 'refusal'),
+  });
+  return { content, stop, usage: readUsage(answer.usage) };
+}
+
+export type Choice = JsonObject & { readonly message: JsonObject };
+
+/** What every answer must have, also on the straight path. Some hosts report an error under HTTP 200. */
+export function checkAnswer(body: unknown): { readonly answer: JsonObject; readonly choices: readonly Choice[] } {
+  if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
+  if (body.error) throw new UnreadableAnswer(readErrorMessage(body) ?? 'the answer is an error');
+  const choices: unknown[] = Array.isArray(body.choices) ? body.choices : [];
+  if (choices.length === 0) throw new UnreadableAnswer('the answer has no choices');
+  if (!choices.every(isChoice)) throw new UnreadableAnswer('a choice of the answer has no message');
+  const brokenOff = choices.find((choice) => isBrokenOff(choice.finish_reason));
+  if (brokenOff) throw new UnreadableAnswer(`the answer broke off: finish_reason ${String(brokenOff.finish_reason)}`);
+  return { answer: body, choices };
+}
+
+/** The arguments of a function as JSON text. Some hosts send none for a function without parameters, some the object itself. */
+function readArguments(value: unknown): string {
+  if (isObject(value)) return JSON.stringify(value);
+  const text = typeof value === 'string' ? value : '';
+  return text.trim() === '' ? `${text}{}` : text;
+}
+
+function isChoice(choice: unknown): choice is Choice {
+  return isObject(choice) && isObject(choice.message);
+}
+
+function readMessage(message: JsonObject): AssistantPart[] {
+  const parts: AssistantPart[] = readThinking(message);
+  const text = readText(message.content);
+  if (text !== '') parts.push({ type: 'text', text });
+  if (typeof message.refusal === 'string' && message.refusal !== '') parts.push({ type: 'refusal', text: message.refusal });
+  if (Array.isArray(message.tool_calls)) parts.push(...message.tool_calls.map(readToolCall));
+  return parts;
+}
+
+function readThinking(message: JsonObject): ThinkingPart[] {
+  const text = readThinkingInContent(message.content);
+  const parts = readReasoning(message);
+  return text === '' || parts.length > 0 ? parts : [{ type: 'thinking', text, signature: null, redacted: false }];
+}
+
+function readToolCall(call: unknown): ToolCallPart {
+  const isCustom = isObject(call) && isObject(call.custom);
+  const called = isObject(call) ? (isCustom ? call.custom : call.function) : null;
+  if (!isObject(call) || !isObject(called) || typeof called.name !== 'string' || called.name === '') {
+    throw new UnreadableAnswer('a tool call of the answer has no name');
+  }
+  const id = typeof call.id === 'string' && call.id !== '' ? call.id : newIdWithPrefix('call');
+  if (isCustom) return { type: 'tool-call', id, name: called.name, arguments: readText(called.input), kind: 'custom' };
+  return { type: 'tool-call', id, name: called.name, arguments: readArguments(called.arguments), kind: 'function' };
+}

@@ -1,0 +1,143 @@
+// The messages of a client's request: leading instructions, turns, and results of tools gathered into one message.
+import { invalidRequest } from '../../canonical/errors.ts';
+import type {
+  AssistantPart,
+  CacheControl,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  Message,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../canonical/request.ts';
+import { isObject } from '../../lib/json.ts';
+import { readMediaUrl } from './media.ts';
+import { readReasoning } from './reasoning.ts';
+import type { ChatAssistantMessage, ChatMessage, ChatPart, ChatToolCall } from './schema.ts';
+
+type Conversation = { readonly system: readonly TextPart[]; readonly messages: readonly Message[] };
+
+/** Instructions ahead of the first turn are the system prompt; later ones stay in their place. */
+export function readMessages(messages: readonly ChatMessage[]): Conversation {
+  const system: TextPart[] = [];
+  const turns: Message[] = [];
+  for (const [index, message] of messages.entries()) {
+    const turn = readMessage(message, `messages[${index}]`);
+    const last = turns.at(-1);
+    if (turn.role === 'system' && !last) system.push(...turn.content);
+    else if (turn.role === 'tool' && last?.role === 'tool') turns[turns.length - 1] = gather(last, turn);
+    else turns.push(turn);
+  }
+  return { system, messages: turns };
+}
+
+/** Anthropic's mark, which other hosts of this format take too. Its long lifetime was refused before. */
+export function readCacheControl(holder: object): { readonly cacheControl?: CacheControl } {
+  const mark = 'cache_control' in holder ? holder.cache_control : null;
+  if (!isObject(mark) || mark.type !== 'ephemeral') return {};
+  return { cacheControl: mark.ttl === '5m' ? { type: 'ephemeral', ttl: '5m' } : { type: 'ephemeral' } };
+}
+
+type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+function gather(first: ToolMessage, second: ToolMessage): Message {
+  return { role: 'tool', content: [...first.content, ...second.content] };
+}
+
+function readMessage(message: ChatMessage, path: string): Message {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', content: readParts(message.content, path, readTextPart) };
+    case 'user':
+      return { role: 'user', content: readParts(message.content, path, readUserPart) };
+    case 'assistant':
+      return { role: 'assistant', content: readAssistantParts(message, path) };
+    case 'tool':
+      return { role: 'tool', content: [readToolResult(message, path)] };
+    default:
+      return refuse(`${path}.role`, 'must not be `function` for this model; use `tool` with a tool_call_id');
+  }
+}
+
+type ReadPart<T> = (part: ChatPart, path: string) => T;
+
+function readParts<T>(content: string | readonly object[], path: string, readPart: ReadPart<T>): (T | TextPart)[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.map((part, index) => readPart(part as ChatPart, `${path}.content[${index}]`));
+}
+
+function readTextPart(part: ChatPart, path: string): TextPart {
+  if (part.type !== 'text') return refuse(`${path}.type`, `must be \`text\` for this model; got "${part.type}"`);
+  return { type: 'text', text: part.text as string, ...readCacheControl(part) };
+}
+
+function readUserPart(part: ChatPart, path: string): TextPart | ImagePart | DocumentPart {
+  switch (part.type) {
+    case 'text':
+      return readTextPart(part, path);
+    case 'image_url':
+      return readImage(part, path);
+    case 'file':
+      return readFile(part, path);
+    default:
+      return refuse(`${path}.type`, `must be \`text\`, \`image_url\` or \`file\` for this model; got "${part.type}"`);
+  }
+}
+
+function readImage(part: ChatPart, path: string): ImagePart {
+  const { url, detail } = part.image_url as { url: string; detail?: string | null };
+  const source = readSource(url, `${path}.image_url.url`);
+  return { type: 'image', source, ...(detail ? { detail } : null), ...readCacheControl(part) };
+}
+
+function readFile(part: ChatPart, path: string): DocumentPart {
+  const { file_data: data, filename } = part.file as { file_data?: string | null; filename?: string | null };
+  const source = readSource(data ?? '', `${path}.file.file_data`);
+  return { type: 'document', source, ...(filename ? { name: filename } : null), ...readCacheControl(part) };
+}
+
+function readSource(url: string, path: string): MediaSource {
+  return readMediaUrl(url) ?? refuse(path, 'must be a data URI (data:<type>;base64,<data>) or an http(s) URL');
+}
+
+function readAssistantParts(message: ChatAssistantMessage, path: string): AssistantPart[] {
+  if (message.function_call) refuse(`${path}.function_call`, 'is not supported by this model; use tool_calls');
+  const { content, refusal } = message;
+  return [
+    ...readReasoning(message),
+    // Clients send '' beside tool calls; other providers refuse an empty text.
+    ...(content ? readParts(content, path, readAssistantPart) : []),
+    ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : []),
+    ...(message.tool_calls ?? []).map(readToolCall),
+  ];
+}
+
+function readAssistantPart(part: ChatPart, path: string): AssistantPart {
+  if (part.type === 'refusal') return { type: 'refusal', text: part.refusal as string };
+  if (part.type !== 'text') return refuse(`${path}.type`, `must be \`text\` or \`refusal\` for this model; got "${part.type}"`);
+  return readTextPart(part, path);
+}
+
+function readToolCall(call: ChatToolCall): ToolCallPart {
+  const { id } = call;
+  if (call.type === 'custom') {
+    return { type: 'tool-call', id, name: call.custom.name, arguments: call.custom.input, kind: 'custom' };
+  }
+  return { type: 'tool-call', id, name: call.function.name, arguments: call.function.arguments, kind: 'function' };
+}
+
+function readToolResult(message: Extract<ChatMessage, { role: 'tool' }>, path: string): ToolResultPart {
+  return {
+    type: 'tool-result',
+    callId: message.tool_call_id,
+    content: readParts(message.content, path, readUserPart),
+    isError: false,
+    ...readCacheControl(message),
+  };
+}
+
+function refuse(path: string, why: string): never {
+  throw invalidRequest(path, `${path} ${why}`);
+}

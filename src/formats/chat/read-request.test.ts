@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import type { Message } from '../../canonical/request.ts';
+import type { JsonObject } from '../format.ts';
+import { contextFor } from './fixture.ts';
+import { ignoredFields, readRequest } from './read-request.ts';
+
+const read = (fields: JsonObject = {}) => readRequest(contextFor(fields).request);
+const readMessages = (...messages: JsonObject[]): readonly Message[] => read({ messages }).messages;
+
+test('the smallest request has nothing but its message', () => {
+  assert.deepEqual(read(), {
+    system: [],
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    maxOutputTokens: null,
+    temperature: null,
+    topP: null,
+    topK: null,
+    seed: null,
+    frequencyPenalty: null,
+    presencePenalty: null,
+    stopSequences: [],
+    reasoning: null,
+    outputFormat: { type: 'text' },
+    endUser: null,
+    metadata: null,
+    promptCacheKey: null,
+  });
+});
+
+test('leading system and developer messages are the system prompt, later ones stay in their place', () => {
+  const { system, messages } = read({
+    messages: [
+      { role: 'system', content: 'a' },
+      { role: 'developer', content: [{ type: 'text', text: 'b' }] },
+      { role: 'user', content: 'c' },
+      { role: 'system', content: 'd' },
+    ],
+  });
+  assert.deepEqual(system, [
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b' },
+  ]);
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['user', 'system'],
+  );
+});
+
+test('adjacent tool results are one message, and assistant turns keep reasoning, text, refusal and calls', () => {
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const messages = readMessages(
+    { role: 'assistant', content: '', reasoning_content: 'hm', refusal: 'no', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'a', content: '1' },
+    { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: '2' }] },
+    { role: 'user', content: 'x' },
+  );
+  assert.deepEqual(messages.slice(0, 2), [
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', text: 'hm', signature: null, redacted: false },
+        { type: 'refusal', text: 'no' },
+        { type: 'tool-call', id: 'a', name: 'f', arguments: '{}', kind: 'function' },
+      ],
+    },
+    {
+      role: 'tool',
+      content: [
+        { type: 'tool-result', callId: 'a', content: [{ type: 'text', text: '1' }], isError: false },
+        { type: 'tool-result', callId: 'b', content: [{ type: 'text', text: '2' }], isError: false },
+      ],
+    },
+  ]);
+});
+
+const thinking = (fields: JsonObject) => readMessages({ role: 'assistant', ...fields })[0]!.content;
+
+test('signed reasoning comes back whole, also when a client kept it in pieces or kept only the plain text of it', () => {
+  const signature = { vendor: 'anthropic' as const, value: 's' };
+  const detail = { type: 'reasoning.text', index: 0, format: 'anthropic-claude-v1' };
+  const expected = [{ type: 'thinking', text: 'hm', signature, redacted: false }];
+  assert.deepEqual(thinking({ reasoning_details: [{ ...detail, text: 'hm', signature: 's' }] }), expected);
+  assert.deepEqual(
+    thinking({
+      reasoning_details: [
+        { ...detail, text: 'h' },
+        { ...detail, text: 'm' },
+        { ...detail, signature: 's' },
+      ],
+    }),
+    expected,
+  );
+  assert.deepEqual(
+    thinking({
+      reasoning_details: [
+        { ...detail, text: 'a' },
+        { ...detail, index: 1, text: 'b', signature: 's' },
+      ],
+    }),
+    [
+      { type: 'thinking', text: 'a', signature: null, redacted: false },
+      { type: 'thinking', text: 'b', signature, redacted: false },
+    ],
+  );
+  assert.deepEqual(thinking({ reasoning_content: 'hm', reasoning_details: [{ ...detail, signature: 's' }] }), expected);
+  assert.deepEqual(thinking({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd', format: 'openai-responses-v1' }] }), [
+    { type: 'thinking', text: '', signature: { vendor: 'openai', value: 'd' }, redacted: true },
+  ]);
+  assert.deepEqual(thinking({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'd', format: 'other' }] }), []);
+});
+
+test('images and files are read from URLs and data URIs', () => {
+  const content = [
+    { type: 'image_url', image_url: { url: 'https://x.test/a.png', detail: 'low' } },
+    { type: 'image_url', image_url: { url: 'data:image/PNG;charset=x;base64,AAAA' } },
+    { type: 'file', file: { file_data: 'data:application/pdf;base64,BBBB', filename: 'a.pdf' } },
+  ];
+  assert.deepEqual(readMessages({ role: 'user', content })[0]!.content, [
+    { type: 'image', source: { kind: 'url', url: 'https://x.test/a.png' }, detail: 'low' },
+    { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' } },
+    { type: 'document', source: { kind: 'base64', mediaType: 'application/pdf', data: 'BBBB' }, name: 'a.pdf' },
+  ]);
+});
+
+test('parameters are read', () => {
+  const schema = { type: 'object' };
+  const canonical = read({
+    max_tokens: 9,
+    temperature: 1,
+    top_p: 0.5,
+    top_k: 4,
+    seed: 3,
+    frequency_penalty: -1,
+    presence_penalty: 1,
+    stop: 'END',
+    user: 'ann',
+    safety_identifier: 'bob',
+    metadata: { a: 'b' },
+    prompt_cache_key: 'k',
+    parallel_tool_calls: false,
+    reasoning_effort: 'xhigh',
+    tools: [
+      { type: 'function', function: { name: 'f' } },
+      { type: 'custom', custom: { name: 'c', description: 'd', format: { type: 'text' } } },
+    ],
+    tool_choice: { type: 'custom', custom: { name: 'c' } },
+    response_format: { type: 'json_schema', json_schema: { name: 's', schema, strict: true } },
+  });
+  const { messages: _messages, system: _system, ...parameters } = canonical;
+  assert.deepEqual(parameters, {
+    tools: [
+      { name: 'f', description: null, parameters: { type: 'object', properties: {} }, strict: null, kind: 'function' },
+      { name: 'c', description: 'd', parameters: null, strict: null, kind: 'custom' },
+    ],
+    toolChoice: { type: 'tool', name: 'c' },
+    parallelToolCalls: false,
+    maxOutputTokens: 9,
+    temperature: 1,
+    topP: 0.5,
+    topK: 4,
+    seed: 3,
+    frequencyPenalty: -1,
+    presencePenalty: 1,
+    stopSequences: ['END'],
+    reasoning: { effort: 'xhigh', budgetTokens: null },
+    outputFormat: { type: 'json-schema', name: 's', description: null, schema, strict: true },
+    endUser: 'ann',
+    metadata: { a: 'b' },
+    promptCacheKey: 'k',
+  });
+});
+
+const assistant = (fields: JsonObject) => ({ messages: [{ role: 'assistant', ...fields }] });
+const user = (part: JsonObject) => ({ messages: [{ role: 'user', content: [part] }] });
+const refused: [param: string, fields: JsonObject][] = [
+  ['n', { n: 2 }],
+  ['logprobs', { logprobs: true }],
+  ['top_logprobs', { top_logprobs: 3 }],
+  ['logit_bias', { logit_bias: { 50256: -100 } }],
+  ['functions', { functions: [{ name: 'f' }] }],
+  ['function_call', { function_call: 'auto' }],
+  ['service_tier', { service_tier: 'flex' }],
+  ['modalities', { modalities: ['audio'] }],
+  ['tools[0].type', { tools: [{ type: 'web_search' }] }],
+  ['tools[0].custom.format', { tools: [{ type: 'custom', custom: { name: 'c', format: { type: 'grammar' } } }] }],
+  ['tool_choice.type', { tool_choice: { type: 'allowed_tools' } }],
+  ['response_format.type', { response_format: { type: 'grammar' } }],
+  ['messages[0].role', { messages: [{ role: 'function', name: 'f', content: '' }] }],
+  ['messages[0].function_call', assistant({ function_call: { name: 'f', arguments: '' } })],
+  ['messages[0].content[0].type', assistant({ content: [{ type: 'thinking' }] })],
+  ['messages[0].content[0].type', user({ type: 'input_audio', input_audio: { data: '', format: 'wav' } })],
+  ['messages[0].content[0].file.file_id', user({ type: 'file', file: { file_id: 'file-1' } })],
+  ['messages[0].content[0].file.file_data', user({ type: 'file', file: { file_data: 'AAAA' } })],
+  ['messages[0].content[0].image_url.url', user({ type: 'image_url', image_url: { url: 'ftp://x' } })],
+];
+
+for (const [param, fields] of refused) {
+  test(`refused in translation: ${param} in ${JSON.stringify(fields)}`, () => {
+    assert.throws(
+      () => read(fields),
+      (error) =>
+        error instanceof ApiError && error.code === 'invalid_request' && error.param === param && error.message.startsWith(param),
+    );
+  });
+}
+
+test('what asks for nothing is not refused', () => {
+  const fields = {
+    n: 1,
+    logprobs: false,
+    top_logprobs: 0,
+    logit_bias: {},
+    functions: [],
+    modalities: ['text'],
+    service_tier: 'auto',
+  };
+  assert.deepEqual(read(fields), read());
+  assert.deepEqual(ignoredFields(contextFor(fields).request), []);
+});
+
+test('harmless fields that are left out are listed, empty ones are not', () => {
+  const fields = {
+    verbosity: 'low',
+    store: true,
+    brand_new: 1,
+    prediction: null,
+    moderation: {},
+    user: 'a',
+    safety_identifier: 'b',
+    messages: [{ role: 'user', name: 'ann', content: 'x' }],
+  };
+  assert.deepEqual(ignoredFields(contextFor(fields).request), [
+    'verbosity',
+    'store',
+    'brand_new',
+    'safety_identifier',
+    'messages.name',
+  ]);
+});

@@ -1,0 +1,115 @@
+// A client's request to the canonical one, for a model whose provider speaks another format. What the canonical request cannot
+// express and would change the answer is refused by name; the harmless rest is listed.
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
+import { isObject } from '../../lib/json.ts';
+import type { ClientRequest, JsonObject } from '../format.ts';
+import { readCacheControl, readMessages } from './read-messages.ts';
+import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
+import { refuseUnpriced } from './shared-credential.ts';
+
+/** Throws ApiError `invalid_request` that names the field. */
+export function readRequest({ body, maxOutputTokens }: ClientRequest): CanonicalRequest {
+  const request = body as ChatRequest & JsonObject;
+  refuseUnpriced(body);
+  refuseInexpressible(body);
+  const { stop } = request;
+  return {
+    ...readMessages(request.messages),
+    tools: (request.tools ?? []).map(readTool),
+    toolChoice: readToolChoice(request.tool_choice ?? null),
+    parallelToolCalls: request.parallel_tool_calls ?? null,
+    maxOutputTokens,
+    temperature: request.temperature ?? null,
+    topP: request.top_p ?? null,
+    topK: request.top_k ?? null,
+    seed: request.seed ?? null,
+    frequencyPenalty: request.frequency_penalty ?? null,
+    presencePenalty: request.presence_penalty ?? null,
+    stopSequences: typeof stop === 'string' ? [stop] : (stop ?? []),
+    reasoning: request.reasoning_effort ? { effort: request.reasoning_effort, budgetTokens: null } : null,
+    outputFormat: readOutputFormat(request.response_format ?? null),
+    endUser: request.user ?? request.safety_identifier ?? null,
+    metadata: request.metadata ?? null,
+    promptCacheKey: request.prompt_cache_key ?? null,
+  };
+}
+
+/** The fields that `readRequest` leaves out, unknown ones included, when they hold anything. */
+export function ignoredFields({ body }: ClientRequest): readonly string[] {
+  const names = Object.keys(body).filter((name) => !readFields.has(name) && !isEmpty(body[name]));
+  if (body.user && body.safety_identifier) names.push('safety_identifier');
+  const hasNames = (body as ChatRequest).messages.some((message) => message.role !== 'function' && 'name' in message);
+  return hasNames ? [...names, 'messages.name'] : names;
+}
+
+/** Read above, or without effect where they are allowed at all. */
+const readFields = new Set(
+  (
+    'model messages max_tokens max_completion_tokens temperature top_p top_k stream stream_options n stop tools tool_choice ' +
+    'parallel_tool_calls response_format reasoning_effort frequency_penalty presence_penalty seed user safety_identifier ' +
+    'prompt_cache_key metadata modalities service_tier logprobs top_logprobs logit_bias functions function_call'
+  ).split(' '),
+);
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isObject(value)) return Object.keys(value).length === 0;
+  return value === null || value === undefined || value === false || value === '';
+}
+
+function refuseInexpressible(body: JsonObject): void {
+  if (typeof body.n === 'number' && body.n > 1) refuse('n', 'must be 1 for this model: it gives one answer a request');
+  for (const name of ['logprobs', 'top_logprobs', 'logit_bias']) {
+    if (!isEmpty(body[name]) && body[name] !== 0) refuse(name, 'is not supported by this model; leave it out');
+  }
+  for (const name of ['functions', 'function_call']) {
+    if (!isEmpty(body[name])) refuse(name, 'is not supported by this model; use `tools` and `tool_choice`');
+  }
+}
+
+function readTool(tool: ChatTool, index: number): Tool {
+  if ('function' in tool) {
+    const { name, description, parameters, strict } = tool.function;
+    return {
+      name,
+      description: description ?? null,
+      parameters: parameters ? (parameters as JsonObject) : { type: 'object', properties: {} },
+      strict: strict ?? null,
+      kind: 'function',
+      ...readCacheControl(tool),
+    };
+  }
+  if (!('custom' in tool)) return refuse(`tools[${index}].type`, 'must be `function` or `custom`');
+  const { name, description, format } = tool.custom;
+  if (format && format.type !== 'text') refuse(`tools[${index}].custom.format`, 'must be `{"type":"text"}` for this model');
+  return { name, description: description ?? null, parameters: null, strict: null, kind: 'custom' };
+}
+
+function readToolChoice(choice: ChatToolChoice | null): ToolChoice | null {
+  if (choice === null) return null;
+  if (typeof choice === 'string') return { type: choice };
+  if ('function' in choice) return { type: 'tool', name: choice.function.name };
+  if ('custom' in choice) return { type: 'tool', name: choice.custom.name };
+  return refuse('tool_choice.type', 'must be `function` or `custom` for this model');
+}
+
+function readOutputFormat(format: ChatResponseFormat | null): OutputFormat {
+  if (format === null || format.type === 'text') return { type: 'text' };
+  if (format.type === 'json_object') return { type: 'json' };
+  if (!('json_schema' in format)) {
+    return refuse('response_format.type', 'must be `text`, `json_object` or `json_schema` for this model');
+  }
+  const { name, description, schema, strict } = format.json_schema;
+  return {
+    type: 'json-schema',
+    name,
+    description: description ?? null,
+    schema: (schema ?? {}) as JsonObject,
+    strict: strict ?? null,
+  };
+}
+
+function refuse(path: string, why: string): never {
+  throw invalidRequest(path, `${path} ${why}`);
+}

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { ToolCallPart } from '../../canonical/request.ts';
+import { anyJsonObject, collect, dataEvent, readAll } from './fixture.ts';
+import { readStream } from './read-stream.ts';
+
+const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+
+function chunk(delta: object, finish: string | null = null, more: object = {}) {
+  return dataEvent({ choices: [{ index: 0, delta, finish_reason: finish }], ...more });
+}
+
+function call(fields: object, text?: string, name?: string) {
+  return {
+    tool_calls: [{ ...fields, function: { ...(name ? { name } : null), ...(text === undefined ? null : { arguments: text }) } }],
+  };
+}
+
+/** The tool calls that a stream of these deltas collects to, after checking that blocks never overlap. */
+function readCalls(...deltas: object[]): string[] {
+  const events = readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'tool_calls'), dataEvent('[DONE]')]);
+  assertNoOverlap(events);
+  const calls = collect(events)!.content.filter((part): part is ToolCallPart => part.type === 'tool-call');
+  return calls.map((part) => `${part.id} ${part.name}(${part.arguments})`);
+}
+
+function assertNoOverlap(events: readonly StreamEvent[]): void {
+  let open: string | null = null;
+  for (const { type } of events) {
+    const [, block, kind] = /^(text|refusal|thinking|tool-call)-(start|delta|signature|end)$/.exec(type) ?? [];
+    if (!block) continue;
+    assert.equal(open, kind === 'start' ? null : block);
+    open = kind === 'end' ? null : block;
+  }
+}
+
+const toolCallCases: [name: string, deltas: object[], calls: string[]][] = [
+  [
+    'id and name come once, arguments in pieces',
+    [call({ index: 0, id: 'a' }, '', 'f'), call({ index: 0 }, '{"x"'), call({ index: 0 }, ':1}')],
+    ['a f({"x":1})'],
+  ],
+  ['an id that comes late is waited for', [call({ index: 0 }, '{', 'f'), call({ index: 0, id: 'a' }, '}')], ['a f({})']],
+  ['a name that comes late is waited for', [call({ index: 0, id: 'a' }, '{'), call({ index: 0 }, '}', 'f')], ['a f({})']],
+  [
+    'empty and repeated ids and names add nothing',
+    [call({ index: 0, id: 'a' }, '{', 'f'), call({ index: 0, id: '' }, '}', ''), call({ index: 0, id: 'a' }, ' ', 'f')],
+    ['a f({} )'],
+  ],
+  [
+    'a new id without a name continues the call',
+    [call({ index: 0, id: 'a' }, '{', 'f'), call({ index: 0, id: 'b' }, '}')],
+    ['a f({})'],
+  ],
+  [
+    'one index with another id and name is another call',
+    [call({ index: 0, id: 'a' }, '{"x":1}', 'f'), call({ index: 0, id: 'b' }, '{"x":2}', 'f')],
+    ['a f({"x":1})', 'b f({"x":2})'],
+  ],
+  [
+    'without an index the id tells the calls apart',
+    [call({ id: 'a' }, '{', 'f'), call({}, '}'), call({ id: 'b' }, '{}', 'g')],
+    ['a f({})', 'b g({})'],
+  ],
+  [
+    'interleaved calls come one after the other',
+    [
+      call({ index: 0, id: 'a' }, '{"x":', 'f'),
+      call({ index: 1, id: 'b' }, '{"y":', 'g'),
+      call({ index: 0 }, '1}'),
+      call({ index: 1 }, '2}'),
+    ],
+    ['a f({"x":1})', 'b g({"y":2})'],
+  ],
+  [
+    'three calls that end in the reverse order keep theirs',
+    [
+      call({ index: 0, id: 'a' }, '{', 'f'),
+      call({ index: 1, id: 'b' }, '{', 'g'),
+      call({ index: 2, id: 'c' }, '{}', 'h'),
+      call({ index: 1 }, '}'),
+      call({ index: 0 }, '}'),
+    ],
+    ['a f({})', 'b g({})', 'c h({})'],
+  ],
+  ['a function without arguments gets an empty object', [call({ index: 0, id: 'a' }, undefined, 'f')], ['a f({})']],
+  [
+    'arguments that come as an object are written as JSON',
+    [{ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }],
+    ['a f({"x":1})'],
+  ],
+  [
+    'a custom tool has free text',
+    [
+      { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'p', input: '*** ' } }] },
+      { tool_calls: [{ index: 0, custom: { input: 'x' } }] },
+    ],
+    ['a p(*** x)'],
+  ],
+];
+
+for (const [name, deltas, calls] of toolCallCases) {
+  test(`tool calls: ${name}`, () => assert.deepEqual(readCalls(...deltas), calls));
+}
+
+test('a tool call without an id gets one of its own', () => {
+  assert.match(readCalls(call({ index: 0 }, '{}', 'f'))[0]!, /^call_[a-z0-9]+ f\(\{\}\)$/);
+});
+
+test('the first call streams piece by piece, and the next one from the moment the first is complete', () => {
+  const reader = readStream();
+  const types = (event: ReturnType<typeof chunk>) => reader.push(event).map(({ type }) => type);
+  assert.deepEqual(types(chunk(call({ index: 0, id: 'a' }, '{"x":', 'f'))), ['start', 'tool-call-start', 'tool-call-delta']);
+  assert.deepEqual(types(chunk(call({ index: 0 }, '1}'))), ['tool-call-delta']);
+  assert.deepEqual(types(chunk(call({ index: 1, id: 'b' }, '{', 'g'))), ['tool-call-end', 'tool-call-start', 'tool-call-delta']);
+});
+
+test('any interleaving of the pieces of several calls gives the same calls', () => {
+  const anyCalls = fc.array(anyJsonObject, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(anyCalls, fc.infiniteStream(fc.nat()), fc.integer({ min: 1, max: 6 }), (calls, picks, size) => {
+      const texts = calls.map((value) => JSON.stringify(value));
+      const waiting = texts.map((text, index) => [
+        call({ index, id: `id${index}` }, '', `f${index}`),
+        ...Array.from({ length: Math.ceil(text.length / size) }, (_, piece) =>
+          call({ index }, text.slice(piece * size, (piece + 1) * size)),
+        ),
+      ]);
+      const deltas: object[] = [];
+      // Calls are opened in order; their pieces come in any.
+      for (const pieces of waiting) deltas.push(pieces.shift()!);
+      for (;;) {
+        const left = waiting.filter((pieces) => pieces.length > 0);
+        if (left.length === 0) break;
+        deltas.push(left[picks.next().value! % left.length]!.shift()!);
+      }
+      assert.deepEqual(
+        readCalls(...deltas),
+        texts.map((text, index) => `id${index} f${index}(${text})`),
+      );
+    }),
+  );
+});
+
+test('reasoning is read under each name once, also where a host sends several', () => {
+  const deltas = [
+    { reasoning_content: 'a', reasoning: 'a' },
+    { reasoning: 'b', reasoning_details: [{ type: 'reasoning.text', text: 'b', index: 0 }] },
+    { reasoning_details: [{ type: 'reasoning.text', index: 0, signature: 's', format: 'anthropic-claude-v1' }] },
+    { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'c' }] }] },
+    { content: [{ type: 'text', text: 'answer' }] },
+  ];
+  const answer = collect(readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop')]));
+  assert.deepEqual(answer!.content, [
+    { type: 'thinking', text: 'ab', signature: { vendor: 'anthropic', value: 's' }, redacted: false },
+    { type: 'thinking', text: 'c', signature: null, redacted: false },
+    { type: 'text', text: 'answer' },
+  ]);
+});
+
+test('null and empty content, repeated roles and unknown fields open no block', () => {
+  const events = readAll([
+    chunk({ role: 'assistant', content: null, refusal: '', tool_calls: null }),
+    chunk({ role: 'assistant', content: '', surprise: 1 }),
+    dataEvent({ choices: [], prompt_filter_results: [] }),
+    chunk({}, 'stop'),
+  ]);
+  assert.deepEqual(events, [
+    { type: 'start', usage: null },
+    { type: 'finish', stop: { reason: 'end', sequence: null }, usage: null },
+  ]);
+});
+
+test('a choice without an index is the answer, other choices are not', () => {
+  const events = readAll([
+    dataEvent({ choices: [{ delta: { content: 'mine' } }, { index: 1, delta: { content: 'other' } }] }),
+    chunk({}, 'stop'),
+  ]);
+  assert.deepEqual(collect(events)!.content, [{ type: 'text', text: 'mine' }]);
+});
+
+test('a host that answers in one chunk with a message is read, a message that repeats the deltas is not', () => {
+  const whole = dataEvent({ choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] });
+  assert.deepEqual(collect(readAll([whole]))!.content, [{ type: 'text', text: 'Hi' }]);
+  assert.deepEqual(collect(readAll([chunk({ content: 'Hi' }), whole]))!.content, [{ type: 'text', text: 'Hi' }]);
+});
+
+const types = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
+
+test('finish comes once: with the usage of its own or a later chunk, at [DONE], or at the end', () => {
+  const own = readStream();
+  own.push(chunk({ content: 'x' }, null, { usage: { ...usage, completion_tokens: 1 } }));
+  assert.deepEqual(types(own.push(chunk({}, 'stop', { usage }))), ['text-end', 'finish']);
+  assert.deepEqual([own.push(dataEvent('[DONE]')), own.end()], [[], []]);
+  const later = readStream();
+  assert.deepEqual(types(later.push(chunk({ content: 'x' }, 'stop'))), ['start', 'text-start', 'text-delta']);
+  assert.deepEqual(types(later.push(dataEvent({ choices: [], usage }))), ['text-end', 'finish']);
+  const done = readStream();
+  done.push(chunk({ content: 'x' }, 'stop'));
+  assert.deepEqual(types(done.push(dataEvent('[DONE]'))), ['text-end', 'finish']);
+  const ended = readStream();
+  ended.push(chunk({ content: 'x' }, 'stop'));
+  assert.deepEqual(types(ended.end()), ['text-end', 'finish']);
+});
+
+test('[DONE] without a finish reason is an end, as Snowflake sends it', () => {
+  const answer = collect(readAll([chunk({ content: 'x' }), dataEvent('[DONE]')]));
+  assert.deepEqual(answer!.stop, { reason: 'end', sequence: null });
+});
+
+const failures: [name: string, events: ReturnType<typeof dataEvent>[], kind: string, status: number | null, message: RegExp][] = [
+  ['a stream that just ends', [chunk({ content: 'x' })], 'broken-stream', null, /mid-answer/],
+  ['a stream without an answer', [dataEvent('[DONE]')], 'broken-stream', null, /no answer/],
+  ['an empty stream', [], 'broken-stream', null, /mid-answer/],
+  [
+    'an error object',
+    [chunk({ content: 'x' }), dataEvent({ error: { message: 'boom', code: 'server_error' } })],
+    'broken-stream',
+    null,
+    /^boom$/,
+  ],
+  [
+    'an error with a status',
+    [chunk({ content: 'x' }, 'error', { error: { message: 'busy', code: 429 } })],
+    'status',
+    429,
+    /^busy$/,
+  ],
+  ['an error as a string', [dataEvent({ code: 'x', error: 'bad' })], 'broken-stream', null, /^bad$/],
+  [
+    'an error event',
+    [{ event: 'error', data: '{"message":"over capacity","status_code":498}' }],
+    'status',
+    498,
+    /^over capacity$/,
+  ],
+  [
+    'a finish reason that means a break',
+    [chunk({ content: 'x' }), chunk({}, 'insufficient_system_resource')],
+    'broken-stream',
+    null,
+    /insufficient/,
+  ],
+  ['a chunk that is no JSON', [chunk({ content: 'x' }), dataEvent('{"choices":[')], 'unreadable', null, /not a JSON object/],
+  [
+    'a tool call without a name',
+    [chunk(call({ index: 0, id: 'a' }, '{}')), chunk({}, 'tool_calls')],
+    'unreadable',
+    null,
+    /no name/,
+  ],
+  [
+    'arguments for a call that was complete',
+    [
+      chunk(call({ index: 0, id: 'a' }, '{}', 'f')),
+      chunk(call({ index: 1, id: 'b' }, '{', 'g')),
+      chunk(call({ index: 0 }, '{}')),
+    ],
+    'unreadable',
+    null,
+    /complete/,
+  ],
+];
+
+for (const [name, events, kind, status, message] of failures) {
+  test(`${name} ends in an error after a start`, () => {
+    const read = readAll(events);
+    assert.equal(read[0]!.type, 'start');
+    const last = read.at(-1)!;
+    assert.equal(read.filter(({ type }) => type === 'error' || type === 'finish').length, 1);
+    assert.ok(last.type === 'error');
+    assert.equal(last.failure.kind, kind);
+    assert.equal(last.failure.status, status);
+    assert.match(last.failure.message, message);
+  });
+}
+
+const stopCases: [finish: string, delta: object, reason: string][] = [
+  ['stop', { content: 'x' }, 'end'],
+  ['stop', call({ index: 0, id: 'a' }, '{}', 'f'), 'tool-calls'],
+  ['length', call({ index: 0, id: 'a' }, '{"x', 'f'), 'length'],
+  ['stop', { refusal: 'no' }, 'refusal'],
+  ['content_filter', { content: 'x' }, 'content-filter'],
+  ['model_length', { content: 'x' }, 'length'],
+  ['some_new_reason', { content: 'x' }, 'end'],
+];
+
+for (const [finish, delta, reason] of stopCases) {
+  test(`finish_reason ${finish} with ${Object.keys(delta).join()} is ${reason}`, () => {
+    assert.equal(collect(readAll([chunk(delta), chunk({}, finish)]))!.stop.reason, reason);
+  });
+}

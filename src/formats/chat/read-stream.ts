@@ -1,0 +1,133 @@
+// An upstream's stream of chunks to canonical events. Hosts differ in nearly everything but the text: see the tests for what is met.
+import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { isObject } from '../../lib/json.ts';
+import type { SseEvent } from '../../lib/sse.ts';
+import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.ts';
+import { BlockQueue } from './block-queue.ts';
+import { readText, readThinkingInContent } from './content.ts';
+import { brokenStream, readStreamFailure, unreadableStream } from './errors.ts';
+import { readDetail, readReasoningText } from './reasoning.ts';
+import { isBrokenOff, readStop } from './stop.ts';
+import { readUsage } from './usage.ts';
+
+export function readStream(): StreamReader {
+  const reader = new ChatStreamReader();
+  return { push: (event) => reader.push(event), end: () => reader.end() };
+}
+
+/** The JSON of a chunk; null when it is not an object. */
+export function parseChunk(data: string): Record<string, unknown> | null {
+  try {
+    const chunk: unknown = JSON.parse(data);
+    return isObject(chunk) ? chunk : null;
+  } catch {
+    return null;
+  }
+}
+
+class ChatStreamReader {
+  readonly #blocks = new BlockQueue();
+  #hasEnded = false;
+  #hasChoice = false;
+  #finishReason: string | null = null;
+  #usage: Usage | null = null;
+
+  push(event: SseEvent): readonly StreamEvent[] {
+    if (this.#hasEnded || event.data === '') return [];
+    if (event.data.startsWith('[DONE]'))
+      return this.#hasChoice ? this.#finish() : this.#fail(brokenStream('the stream has no answer'));
+    const chunk = parseChunk(event.data);
+    if (!chunk) return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
+    const failure = readStreamFailure(event, chunk);
+    return failure ? this.#fail(failure) : this.#guard(() => this.#readChunk(chunk));
+  }
+
+  /** Some hosts forget `[DONE]`: a finish reason is an end as well. */
+  end(): readonly StreamEvent[] {
+    if (this.#hasEnded) return [];
+    return this.#finishReason === null ? this.#fail(brokenStream('the stream ended in mid-answer')) : this.#finish();
+  }
+
+  #readChunk(chunk: JsonObject): readonly StreamEvent[] {
+    const choice = firstChoice(chunk);
+    if (choice) this.#readChoice(choice);
+    const usage = readUsage(chunk.usage);
+    if (usage) this.#usage = usage;
+    if (isBrokenOff(this.#finishReason)) return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));
+    // Usage that came before the end may be a running count.
+    return usage && this.#finishReason !== null ? this.#finish() : this.#blocks.take();
+  }
+
+  #readChoice(choice: JsonObject): void {
+    const isFirst = !this.#hasChoice;
+    this.#hasChoice = true;
+    // A host that answers in one chunk may send a message instead of a delta; where both come, the message repeats the deltas.
+    const delta = isObject(choice.delta) ? choice.delta : isFirst ? choice.message : null;
+    if (isObject(delta)) this.#readDelta(delta);
+    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#finishReason = choice.finish_reason;
+  }
+
+  #readDelta(delta: JsonObject): void {
+    this.#readReasoning(delta);
+    this.#blocks.addText('thinking', readThinkingInContent(delta.content));
+    this.#blocks.addText('text', readText(delta.content));
+    this.#blocks.addText('refusal', readText(delta.refusal));
+    for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) {
+      if (isObject(call)) this.#readToolCall(call);
+    }
+  }
+
+  /** Hosts that send details send the plain text of the same piece beside them; the gateway's own signature repeats the block. */
+  #readReasoning(delta: JsonObject): void {
+    const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.map(readDetail) : [];
+    if (!details.some((detail) => detail?.text)) this.#blocks.addText('thinking', readReasoningText(delta));
+    for (const detail of details) {
+      if (detail?.redacted && detail.signature) this.#blocks.addHiddenThinking(detail.signature);
+      else if (detail?.signature) this.#blocks.addSignature(detail.signature, detail.text);
+      else if (detail) this.#blocks.addText('thinking', detail.text);
+    }
+  }
+
+  #readToolCall(call: JsonObject): void {
+    const isCustom = call.type === 'custom' || isObject(call.custom);
+    const called = isCustom ? call.custom : call.function;
+    const { name, arguments: text, input } = isObject(called) ? called : {};
+    this.#blocks.addToolCall({
+      index: typeof call.index === 'number' ? call.index : null,
+      id: readText(call.id),
+      name: readText(name),
+      text: isCustom ? readText(input) : isObject(text) ? JSON.stringify(text) : readText(text),
+      kind: isCustom ? 'custom' : 'function',
+    });
+  }
+
+  #finish(): readonly StreamEvent[] {
+    return this.#guard(() => {
+      this.#blocks.end();
+      this.#hasEnded = true;
+      const stop = readStop(this.#finishReason, this.#blocks);
+      return [...this.#blocks.take(), { type: 'finish', stop, usage: this.#usage }];
+    });
+  }
+
+  #fail(failure: UpstreamFailure): readonly StreamEvent[] {
+    this.#hasEnded = true;
+    return [...this.#blocks.take(), { type: 'error', failure }];
+  }
+
+  #guard(read: () => readonly StreamEvent[]): readonly StreamEvent[] {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof UnreadableAnswer) return this.#fail(unreadableStream(error.message));
+      throw error;
+    }
+  }
+}
+
+/** Translation asks for one answer; a choice without an index is it. */
+function firstChoice(chunk: JsonObject): JsonObject | undefined {
+  const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
+  return choices.filter(isObject).find((choice) => (choice.index ?? 0) === 0);
+}

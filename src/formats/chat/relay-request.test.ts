@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import type { JsonObject, UpstreamTarget } from '../format.ts';
+import { contextFor, simpleRequest } from './fixture.ts';
+import { relayRequest } from './relay-request.ts';
+
+const target: UpstreamTarget = {
+  model: 'upstream-model',
+  stream: false,
+  maxOutputTokens: 100,
+  thinking: true,
+  maxTokensField: 'max_tokens',
+};
+
+function relay(fields: JsonObject, changes: Partial<UpstreamTarget> = {}) {
+  return relayRequest(contextFor(fields).request, { ...target, ...changes });
+}
+
+test('the body goes up as it came, with the upstream’s model and the output limit', () => {
+  const fields = {
+    temperature: 0,
+    n: 2,
+    prediction: { type: 'content', content: 'x' },
+    prompt_cache_key: 'k',
+    brand_new: { deep: 1 },
+  };
+  assert.deepEqual(relay(fields), {
+    body: { ...simpleRequest, ...fields, model: 'upstream-model', max_tokens: 100 },
+    ignored: [],
+  });
+});
+
+test('the limit stands in the one field that the target knows', () => {
+  const given = { max_tokens: 500, max_completion_tokens: 400 };
+  const plain = { ...simpleRequest, model: 'upstream-model' };
+  assert.deepEqual(relay(given).body, { ...plain, max_tokens: 100 });
+  assert.deepEqual(relay(given, { maxTokensField: 'max_completion_tokens' }).body, { ...plain, max_completion_tokens: 100 });
+});
+
+test('streams always ask for usage, and keep the client’s other options', () => {
+  const streamed = relay({ stream: true, stream_options: { include_obfuscation: false } }, { stream: true }).body;
+  assert.equal(streamed.stream, true);
+  assert.deepEqual(streamed.stream_options, { include_obfuscation: false, include_usage: true });
+  assert.deepEqual(relay({ stream: true }, { stream: true }).body.stream_options, { include_usage: true });
+  assert.ok(!('stream_options' in relay({ stream: false, stream_options: {} }).body));
+});
+
+test('nothing is stored: store becomes false where it stands, metadata goes, and both are listed', () => {
+  const { body, ignored } = relay({ store: true, metadata: { a: 'b' } });
+  assert.equal(body.store, false);
+  assert.ok(!('metadata' in body));
+  assert.deepEqual(ignored, ['store', 'metadata']);
+  assert.ok(!('store' in relay({}).body));
+  assert.deepEqual(relay({ store: false, metadata: null }).ignored, []);
+});
+
+const part = (fields: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, fields] }] });
+const refused: [param: string, fields: JsonObject][] = [
+  ['service_tier', { service_tier: 'priority' }],
+  ['service_tier', { service_tier: 'flex' }],
+  ['web_search_options', { web_search_options: {} }],
+  ['audio', { audio: { voice: 'ash', format: 'wav' } }],
+  ['modalities', { modalities: ['text', 'audio'] }],
+  ['prompt_cache_options', { prompt_cache_options: { ttl: '12h' } }],
+  ['models', { models: ['a', 'b'] }],
+  ['provider', { provider: { order: ['x'] } }],
+  ['plugins', { plugins: [{ id: 'web' }] }],
+  ['search_parameters', { search_parameters: { mode: 'on' } }],
+  ['enable_search', { enable_search: true }],
+  ['deferred', { deferred: true }],
+  ['tools[1].type', { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }] }],
+  ['tools[0].cache_control.ttl', { tools: [{ type: 'function', function: { name: 'f' }, cache_control: { ttl: '1h' } }] }],
+  ['messages[0].content[1].file.file_id', part({ type: 'file', file: { file_id: 'file-1' } })],
+  ['messages[0].content[1].cache_control.ttl', part({ type: 'text', text: '', cache_control: { type: 'ephemeral', ttl: '1h' } })],
+  [
+    'messages[0].content[1].prompt_cache_breakpoint.ttl',
+    part({ type: 'text', text: '', prompt_cache_breakpoint: { ttl: '12h' } }),
+  ],
+  ['messages[0].audio', { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }],
+];
+
+for (const [param, fields] of refused) {
+  test(`refused on the shared credential: ${param} in ${JSON.stringify(fields)}`, () => {
+    assert.throws(
+      () => relay(fields),
+      (error) =>
+        error instanceof ApiError && error.code === 'invalid_request' && error.param === param && error.message.startsWith(param),
+    );
+  });
+}
+
+test('the ordinary values of restricted fields pass', () => {
+  const fields = {
+    service_tier: 'auto',
+    modalities: ['text'],
+    audio: null,
+    prompt_cache_options: { mode: 'explicit', ttl: '30m' },
+    enable_search: false,
+    tools: [
+      { type: 'function', function: { name: 'f' } },
+      { type: 'custom', custom: { name: 'c' } },
+    ],
+    messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,AA==' } }] }],
+  };
+  assert.deepEqual(relay(fields).body, { ...fields, model: 'upstream-model', max_tokens: 100 });
+});
+
+/** A new field of the SDK fails the test below until somebody has decided whether it may pass. */
+const decided = {
+  replaced: ['model', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options', 'store', 'metadata'],
+  restricted: ['messages', 'tools', 'service_tier', 'web_search_options', 'audio', 'modalities', 'prompt_cache_options'],
+  // Priced by the tokens that they use, or without a price.
+  passing: (
+    'frequency_penalty function_call functions logit_bias logprobs moderation n parallel_tool_calls prediction presence_penalty ' +
+    'prompt_cache_key prompt_cache_retention reasoning_effort response_format safety_identifier seed stop temperature tool_choice ' +
+    'top_logprobs top_p user verbosity'
+  ).split(' '),
+};
+
+test('every field of the SDK’s request type has been decided on', () => {
+  const types = readFileSync(
+    new URL('../../../node_modules/openai/resources/chat/completions/completions.d.ts', import.meta.url),
+    'utf8',
+  );
+  const body = /export interface ChatCompletionCreateParamsBase \{\n([\s\S]*?)\n\}/.exec(types)![1]!;
+  const fields = [...body.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name]) => name!);
+  assert.deepEqual(fields.toSorted(), Object.values(decided).flat().toSorted());
+});

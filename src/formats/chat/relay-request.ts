@@ -1,0 +1,33 @@
+// The straight path upstream: the client's body with what the gateway decides put in its place.
+import { isObject } from '../../lib/json.ts';
+import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { refuseUnpriced } from './shared-credential.ts';
+
+/** Throws ApiError on what a shared credential must not pass. */
+export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
+  refuseUnpriced(body);
+  const upstream: Record<string, unknown> = {};
+  for (const name in body) {
+    if (!decidedHere.has(name)) upstream[name] = body[name];
+  }
+  upstream.model = target.model;
+  upstream[target.maxTokensField] = target.maxOutputTokens;
+  if (target.stream) {
+    upstream.stream = true;
+    const options = isObject(body.stream_options) ? body.stream_options : null;
+    upstream.stream_options = { ...options, include_usage: true };
+  }
+  // Hosts that do not know `store` may refuse it, so only OpenAI's provider adds it where it is absent.
+  if (typeof body.store === 'boolean') upstream.store = false;
+  return { body: upstream, ignored: listIgnored(body) };
+}
+
+const decidedHere = new Set(['model', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options', 'store', 'metadata']);
+
+/** OpenAI takes metadata only for answers that it stores. */
+function listIgnored({ store, metadata }: ClientRequest['body']): string[] {
+  const ignored: string[] = [];
+  if (store === true) ignored.push('store');
+  if (metadata !== undefined && metadata !== null) ignored.push('metadata');
+  return ignored;
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import { contextFor, dataEvent, parseSse } from './fixture.ts';
+import { relayStream } from './relay-stream.ts';
+
+const asking = { stream_options: { include_usage: true } };
+const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, cost: 1 };
+
+function chunk(delta: object, finish: string | null = null, more: object = {}, index = 0) {
+  return dataEvent({ id: 'x', created: 9, model: 'upstream', choices: [{ index, delta, finish_reason: finish }], ...more });
+}
+
+test('a chunk passes with fields that nobody knows, and the catalogue’s model', () => {
+  const pipe = relayStream(contextFor());
+  const frame = pipe.push(chunk({ content: 'Hé', new_field: [1] }, null, { obfuscation: 'zz', usage: null }));
+  assert.deepEqual(JSON.parse(parseSse(frame)[0]!.data), {
+    id: 'x',
+    created: 9,
+    model: 'catalogue/model',
+    choices: [{ index: 0, delta: { content: 'Hé', new_field: [1] }, finish_reason: null }],
+    obfuscation: 'zz',
+  });
+  assert.equal(pipe.progress.outputBytes, 3);
+});
+
+test('the bytes of every kind of output in every choice are counted once', () => {
+  const pipe = relayStream(contextFor());
+  pipe.push(chunk({ content: '12' }));
+  pipe.push(chunk({ content: '34' }, null, {}, 1));
+  pipe.push(chunk({ reasoning_content: '5', reasoning: '5', reasoning_details: [{ text: '5' }] }));
+  pipe.push(chunk({ refusal: '6', tool_calls: [{ function: { name: 'f', arguments: '78' } }, { custom: { input: '9' } }] }));
+  pipe.push(chunk({ function_call: { arguments: '0' }, content: null }));
+  pipe.push(chunk({ content: [{ type: 'text', text: 'a' }] }));
+  assert.equal(pipe.progress.outputBytes, 11);
+});
+
+test('[DONE] and what follows are kept back, and close() ends the stream behind the comment', () => {
+  const pipe = relayStream(contextFor());
+  pipe.push(chunk({ content: 'x' }, 'stop'));
+  assert.equal(pipe.progress.status, 'running');
+  assert.equal(pipe.push(dataEvent({ choices: [], usage })), '');
+  assert.equal(pipe.push(dataEvent('[DONE]')), '');
+  assert.equal(pipe.progress.status, 'finished');
+  assert.equal(pipe.push(chunk({ content: 'late' })), '');
+  assert.equal(pipe.end(), '');
+  assert.equal(pipe.close(': cost_micros=1'), ': cost_micros=1\n\ndata: [DONE]\n\n');
+  assert.equal(pipe.close(''), 'data: [DONE]\n\n');
+  assert.deepEqual(pipe.progress.stop, { reason: 'end', sequence: null });
+  assert.equal(pipe.progress.usage?.outputTokens, 3);
+});
+
+test('usage reaches a client that asked, from our own count where the upstream has none', () => {
+  const counted = relayStream(contextFor(asking));
+  counted.push(chunk({ content: 'x' }, 'stop'));
+  assert.deepEqual(JSON.parse(parseSse(counted.push(dataEvent({ choices: [], usage })))[0]!.data), {
+    choices: [],
+    usage,
+    model: 'catalogue/model',
+  });
+  const uncounted = relayStream(contextFor(asking));
+  uncounted.push(chunk({ content: '12345' }, 'stop'));
+  uncounted.push(dataEvent('[DONE]'));
+  assert.deepEqual(
+    parseSse(uncounted.close('')).map(({ data }) => data),
+    [
+      '{"id":"x","object":"chat.completion.chunk","created":9,"model":"catalogue/model","choices":[],' +
+        '"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9}}',
+      '[DONE]',
+    ],
+  );
+});
+
+test('a stream without [DONE] is finished when every choice that was asked for has its finish reason', () => {
+  const two = () => {
+    const pipe = relayStream(contextFor({ n: 2 }));
+    pipe.push(chunk({ content: 'x' }, 'stop'));
+    return pipe;
+  };
+  const cut = two();
+  cut.end();
+  assert.equal(cut.progress.status, 'failed');
+  const open = two();
+  open.push(chunk({ content: 'y' }, null, {}, 1));
+  open.end();
+  assert.equal(open.progress.failure?.kind, 'broken-stream');
+  const whole = two();
+  whole.push(chunk({ content: 'y' }, 'length', {}, 1));
+  whole.end();
+  assert.equal(whole.progress.status, 'finished');
+});
+
+const failures: [name: string, event: ReturnType<typeof dataEvent>, kind: string, status: number | null][] = [
+  ['an error chunk', dataEvent({ error: { message: 'boom' } }), 'broken-stream', null],
+  ['an error with a status', dataEvent({ error: { message: 'boom', code: 502 }, choices: [] }), 'status', 502],
+  ['an error event', { event: 'error', data: '{"error":{"message":"boom"}}' }, 'broken-stream', null],
+  ['a broken-off choice', chunk({ content: 'x' }, 'error'), 'broken-stream', null],
+  ['a chunk that is no JSON', dataEvent('nonsense'), 'unreadable', null],
+];
+
+for (const [name, event, kind, status] of failures) {
+  test(`${name} fails the stream, and nothing of it reaches the client`, () => {
+    const pipe = relayStream(contextFor());
+    pipe.push(chunk({ content: 'a' }));
+    assert.equal(pipe.push(event), '');
+    assert.equal(pipe.progress.status, 'failed');
+    assert.equal(pipe.progress.failure?.kind, kind);
+    assert.equal(pipe.progress.failure?.status, status);
+    assert.equal(pipe.end(), '');
+    const last = pipe.fail(new ApiError('upstream_error', 'the provider failed'), 'req_1');
+    assert.match(last, /^data: \{"error":\{"message":"the provider failed".*\}\}\n\n$/);
+  });
+}

@@ -1,0 +1,154 @@
+// The Chat Completions request, as far as the gateway must know it. Unknown fields, part types and tool types pass here: the
+// straight path hands them on, translation and the rules for the shared credential refuse what they must.
+// https://platform.openai.com/docs/api-reference/chat/create
+import { Type, type Static, type TSchema } from 'typebox';
+import { effortLevels } from '../../canonical/request.ts';
+
+/** SDKs send null for what was not set. */
+const optional = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+/** An object whose `type` is none of those that have a schema of their own. */
+const otherType = (...known: string[]) => Type.Object({ type: Type.String({ pattern: `^(?!(?:${known.join('|')})$)` }) });
+
+const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() });
+const ImagePart = Type.Object({
+  type: Type.Literal('image_url'),
+  image_url: Type.Object({ url: Type.String({ minLength: 1 }), detail: optional(Type.String()) }),
+});
+const FilePart = Type.Object({
+  type: Type.Literal('file'),
+  file: Type.Object({
+    file_data: optional(Type.String()),
+    file_id: optional(Type.String()),
+    filename: optional(Type.String()),
+  }),
+});
+const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
+
+const TextContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, otherType('text')]))]);
+const UserContent = Type.Union([
+  Type.String(),
+  Type.Array(Type.Union([TextPart, ImagePart, FilePart, otherType('text', 'image_url', 'file')])),
+]);
+const AssistantContent = Type.Union([
+  Type.String(),
+  Type.Array(Type.Union([TextPart, RefusalPart, otherType('text', 'refusal')])),
+]);
+
+const FunctionCall = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  type: Type.Literal('function'),
+  function: Type.Object({ name: Type.String({ minLength: 1 }), arguments: Type.String() }),
+});
+const CustomCall = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  type: Type.Literal('custom'),
+  custom: Type.Object({ name: Type.String({ minLength: 1 }), input: Type.String() }),
+});
+const LegacyCall = Type.Object({ name: Type.String(), arguments: Type.String() });
+
+const AssistantMessage = Type.Object({
+  role: Type.Literal('assistant'),
+  content: optional(AssistantContent),
+  refusal: optional(Type.String()),
+  // Not OpenAI's: DeepSeek's name for the reasoning of earlier turns, OpenRouter's and Groq's, and OpenRouter's signed blocks.
+  reasoning_content: optional(Type.String()),
+  reasoning: optional(Type.String()),
+  reasoning_details: optional(Type.Array(Type.Object({}))),
+  tool_calls: optional(Type.Array(Type.Union([FunctionCall, CustomCall]))),
+  function_call: optional(LegacyCall),
+  audio: optional(Type.Object({ id: Type.String() })),
+});
+const Message = Type.Union([
+  Type.Object({ role: Type.Literal('system'), content: TextContent }),
+  Type.Object({ role: Type.Literal('developer'), content: TextContent }),
+  Type.Object({ role: Type.Literal('user'), content: UserContent }),
+  AssistantMessage,
+  Type.Object({ role: Type.Literal('tool'), tool_call_id: Type.String({ minLength: 1 }), content: UserContent }),
+  Type.Object({ role: Type.Literal('function'), name: Type.String(), content: Type.Union([Type.String(), Type.Null()]) }),
+]);
+
+const FunctionTool = Type.Object({
+  type: Type.Literal('function'),
+  function: Type.Object({
+    name: Type.String({ minLength: 1 }),
+    description: optional(Type.String()),
+    parameters: optional(Type.Object({})),
+    strict: optional(Type.Boolean()),
+  }),
+});
+const CustomTool = Type.Object({
+  type: Type.Literal('custom'),
+  custom: Type.Object({
+    name: Type.String({ minLength: 1 }),
+    description: optional(Type.String()),
+    format: optional(Type.Object({ type: Type.String() })),
+  }),
+});
+const Tool = Type.Union([FunctionTool, CustomTool, otherType('function', 'custom')]);
+
+const Named = Type.Object({ name: Type.String({ minLength: 1 }) });
+const ToolChoice = Type.Union([
+  Type.Enum(['none', 'auto', 'required']),
+  Type.Object({ type: Type.Literal('function'), function: Named }),
+  Type.Object({ type: Type.Literal('custom'), custom: Named }),
+  otherType('function', 'custom'),
+]);
+
+const ResponseFormat = Type.Union([
+  Type.Object({ type: Type.Literal('text') }),
+  Type.Object({ type: Type.Literal('json_object') }),
+  Type.Object({
+    type: Type.Literal('json_schema'),
+    json_schema: Type.Object({
+      name: Type.String({ minLength: 1 }),
+      description: optional(Type.String()),
+      schema: optional(Type.Object({})),
+      strict: optional(Type.Boolean()),
+    }),
+  }),
+  otherType('text', 'json_object', 'json_schema'),
+]);
+
+export const RequestSchema = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  messages: Type.Array(Message, { minItems: 1 }),
+  max_tokens: optional(Type.Integer({ minimum: 1 })),
+  max_completion_tokens: optional(Type.Integer({ minimum: 1 })),
+  temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  stream: optional(Type.Boolean()),
+  stream_options: optional(Type.Object({ include_usage: optional(Type.Boolean()) })),
+  n: optional(Type.Integer({ minimum: 1, maximum: 128 })),
+  stop: optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+  tools: optional(Type.Array(Tool)),
+  tool_choice: optional(ToolChoice),
+  parallel_tool_calls: optional(Type.Boolean()),
+  response_format: optional(ResponseFormat),
+  reasoning_effort: optional(Type.Enum([...effortLevels])),
+  frequency_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
+  presence_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
+  logit_bias: optional(Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 }))),
+  logprobs: optional(Type.Boolean()),
+  top_logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
+  seed: optional(Type.Integer()),
+  /** Not OpenAI's, but known to most other hosts. */
+  top_k: optional(Type.Integer()),
+  user: optional(Type.String()),
+  safety_identifier: optional(Type.String()),
+  prompt_cache_key: optional(Type.String()),
+  metadata: optional(Type.Record(Type.String(), Type.String())),
+  store: optional(Type.Boolean()),
+  modalities: optional(Type.Array(Type.String())),
+  service_tier: optional(Type.String()),
+  functions: optional(Type.Array(Type.Object({ name: Type.String() }))),
+});
+
+export type ChatRequest = Static<typeof RequestSchema>;
+export type ChatMessage = Static<typeof Message>;
+export type ChatAssistantMessage = Static<typeof AssistantMessage>;
+export type ChatToolCall = Static<typeof FunctionCall> | Static<typeof CustomCall>;
+export type ChatTool = Static<typeof Tool>;
+export type ChatToolChoice = Static<typeof ToolChoice>;
+export type ChatResponseFormat = Static<typeof ResponseFormat>;
+/** A part of a message; which fields are there depends on `type`. */
+export type ChatPart = { readonly type: string; readonly [field: string]: unknown };

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noUsage } from '../../canonical/usage.ts';
+import { readUsage } from './usage.ts';
+
+const cases: [name: string, given: unknown, read: object | null][] = [
+  ['input and output', { prompt_tokens: 5, completion_tokens: 3 }, { inputTokens: 5, outputTokens: 3 }],
+  [
+    'the cached and written part of the input is taken out of it',
+    { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 3 } },
+    { inputTokens: 1, cacheReadTokens: 6, cacheWriteTokens: 3, outputTokens: 1 },
+  ],
+  [
+    'more cache than input is no negative input',
+    { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 3 } },
+    { inputTokens: 0, cacheReadTokens: 10, outputTokens: 1 },
+  ],
+  [
+    'DeepSeek’s cache',
+    { prompt_tokens: 5, completion_tokens: 1, prompt_cache_hit_tokens: 4 },
+    { inputTokens: 1, cacheReadTokens: 4, outputTokens: 1 },
+  ],
+  [
+    'Together’s cache',
+    { prompt_tokens: 5, completion_tokens: 1, cached_tokens: 4 },
+    { inputTokens: 1, cacheReadTokens: 4, outputTokens: 1 },
+  ],
+  [
+    'reasoning inside the output, as OpenAI counts',
+    { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14, completion_tokens_details: { reasoning_tokens: 4 } },
+    { inputTokens: 5, outputTokens: 9, reasoningTokens: 4 },
+  ],
+  [
+    'reasoning beside the output, as xAI counts',
+    { prompt_tokens: 12, completion_tokens: 300, total_tokens: 540, completion_tokens_details: { reasoning_tokens: 228 } },
+    { inputTokens: 12, outputTokens: 528, reasoningTokens: 228 },
+  ],
+  [
+    'more reasoning than output without a total',
+    { prompt_tokens: 12, completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 228 } },
+    { inputTokens: 12, outputTokens: 229, reasoningTokens: 228 },
+  ],
+  [
+    'details that are null',
+    { prompt_tokens: 5, completion_tokens: 3, prompt_tokens_details: null },
+    { inputTokens: 5, outputTokens: 3 },
+  ],
+  ['a negative count', { prompt_tokens: -5, completion_tokens: 3 }, null],
+  ['a fraction', { prompt_tokens: 5, completion_tokens: 0.5 }, null],
+  ['an absurd count', { prompt_tokens: 5, completion_tokens: 1e15 }, null],
+  ['a missing count', { prompt_tokens: 5 }, null],
+  ['null', null, null],
+];
+
+for (const [name, given, read] of cases) {
+  test(`usage: ${name}`, () => assert.deepEqual(readUsage(given), read && { ...noUsage, ...read }));
+}

@@ -1,0 +1,80 @@
+// Token counts. Chat's input includes the cached part and its output the reasoning; xAI alone counts reasoning beside the output.
+import { readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { isObject } from '../../lib/json.ts';
+import { tokensFromBytes } from '../../lib/tokens.ts';
+import type { AnswerContext, ClientRequest, JsonObject } from '../format.ts';
+
+/** null unless both counts are there and sane. */
+export function readUsage(value: unknown): Usage | null {
+  if (!isObject(value)) return null;
+  const prompt = readTokenCount(value.prompt_tokens);
+  const completion = readTokenCount(value.completion_tokens);
+  if (prompt === null || completion === null) return null;
+  const reasoning = readTokenCount(detail(value, 'completion_tokens_details', 'reasoning_tokens')) ?? 0;
+  const cacheRead = Math.min(readCachedTokens(value), prompt);
+  const cacheWrite = Math.min(
+    readTokenCount(detail(value, 'prompt_tokens_details', 'cache_write_tokens')) ?? 0,
+    prompt - cacheRead,
+  );
+  return {
+    inputTokens: prompt - cacheRead - cacheWrite,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    cacheWrite1hTokens: 0,
+    outputTokens: isReasoningExtra(value, { prompt, completion, reasoning }) ? completion + reasoning : completion,
+    reasoningTokens: reasoning,
+  };
+}
+
+export function writeUsage(usage: Usage): JsonObject {
+  const promptTokens = totalInputTokens(usage);
+  const cacheWriteTokens = usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: promptTokens + usage.outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      ...(cacheWriteTokens === 0 ? null : { cache_write_tokens: cacheWriteTokens }),
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}
+
+/** Our own count, for an upstream that gave none. */
+export function writeEstimatedUsage(context: AnswerContext, outputBytes: number): JsonObject {
+  const completionTokens = tokensFromBytes(outputBytes);
+  return {
+    prompt_tokens: context.estimatedInputTokens,
+    completion_tokens: completionTokens,
+    total_tokens: context.estimatedInputTokens + completionTokens,
+  };
+}
+
+/** Whether the client asked for usage in its stream; upstream the gateway always does. */
+export function wantsStreamUsage({ body }: ClientRequest): boolean {
+  return isObject(body.stream_options) && body.stream_options.include_usage === true;
+}
+
+/** OpenAI's place, then DeepSeek's and Together's. */
+function readCachedTokens(usage: JsonObject): number {
+  return (
+    readTokenCount(detail(usage, 'prompt_tokens_details', 'cached_tokens')) ??
+    readTokenCount(usage.prompt_cache_hit_tokens) ??
+    readTokenCount(usage.cached_tokens) ??
+    0
+  );
+}
+
+type Counts = { readonly prompt: number; readonly completion: number; readonly reasoning: number };
+
+/** xAI: prompt 12, completion 1, reasoning 228, total 241. The total tells, else that reasoning is more than the output it should be in. */
+function isReasoningExtra(usage: JsonObject, { prompt, completion, reasoning }: Counts): boolean {
+  if (reasoning === 0) return false;
+  return reasoning > completion || readTokenCount(usage.total_tokens) === prompt + completion + reasoning;
+}
+
+function detail(usage: JsonObject, group: string, name: string): unknown {
+  const details = usage[group];
+  return isObject(details) ? details[name] : undefined;
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Answer } from '../../canonical/answer.ts';
+import { anyAnswer, contextFor } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
+import { writeAnswer } from './write-answer.ts';
+
+const answer: Answer = {
+  content: [{ type: 'text', text: 'Hello' }],
+  stop: { reason: 'end', sequence: null },
+  usage: { inputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 1, cacheWrite1hTokens: 1, outputTokens: 4, reasoningTokens: 2 },
+};
+
+test('a text answer is a chat completion with every field of the specification', () => {
+  assert.deepEqual(writeAnswer(answer, contextFor()), {
+    id: 'chatcmpl-01kahw',
+    object: 'chat.completion',
+    created: 1_790_000_000,
+    model: 'catalogue/model',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'Hello', refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: {
+      prompt_tokens: 10,
+      completion_tokens: 4,
+      total_tokens: 14,
+      prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 2 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    },
+  });
+});
+
+const message = (content: Answer['content']) =>
+  (writeAnswer({ ...answer, content }, contextFor()).choices as { message: object }[])[0]!.message;
+
+test('content is null only beside tool calls without text', () => {
+  const call = { type: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', kind: 'function' } as const;
+  assert.deepEqual(message([]), { role: 'assistant', content: '', refusal: null });
+  assert.deepEqual(message([call]), {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+  });
+});
+
+test('an answer whose upstream counted nothing shows our own count', () => {
+  assert.deepEqual(writeAnswer({ ...answer, usage: null }, contextFor()).usage, {
+    prompt_tokens: 7,
+    completion_tokens: 2,
+    total_tokens: 9,
+  });
+});
+
+test('every answer that Chat can express is read back as it was written', () => {
+  fc.assert(
+    fc.property(anyAnswer, (written) => {
+      const body: unknown = JSON.parse(JSON.stringify(writeAnswer(written, contextFor())));
+      assert.deepEqual(readAnswer(body), written);
+    }),
+  );
+});

@@ -1,0 +1,57 @@
+// The canonical answer as a chat completion.
+import type { Answer } from '../../canonical/answer.ts';
+import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
+import { utf8Length } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject } from '../format.ts';
+import { writeReasoning } from './reasoning.ts';
+import { writeFinishReason } from './stop.ts';
+import { writeEstimatedUsage, writeUsage } from './usage.ts';
+
+export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
+  const hasRefusal = content.some((part) => part.type === 'refusal');
+  return {
+    id: completionId(context),
+    object: 'chat.completion',
+    created: context.createdAtSeconds,
+    model: context.model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', ...writeAssistantContent(content) },
+        logprobs: null,
+        finish_reason: writeFinishReason(stop, { hasRefusal }),
+      },
+    ],
+    usage: usage ? writeUsage(usage) : writeEstimatedUsage(context, outputBytes(content)),
+  };
+}
+
+export function completionId(context: AnswerContext): string {
+  return `chatcmpl-${context.requestId}`;
+}
+
+/** The fields of an assistant message. `content` is null only beside tool calls; several texts are one, as in a stream. */
+export function writeAssistantContent(content: readonly AssistantPart[]): JsonObject {
+  const text = joinTexts(content, 'text');
+  const refusal = joinTexts(content, 'refusal');
+  const toolCalls = content.filter((part) => part.type === 'tool-call').map(writeToolCall);
+  return {
+    content: text === '' && toolCalls.length > 0 ? null : text,
+    refusal: refusal === '' ? null : refusal,
+    ...writeReasoning(content.filter((part) => part.type === 'thinking')),
+    ...(toolCalls.length === 0 ? null : { tool_calls: toolCalls }),
+  };
+}
+
+function joinTexts(content: readonly AssistantPart[], type: 'text' | 'refusal'): string {
+  return content.map((part) => (part.type === type ? part.text : '')).join('');
+}
+
+function writeToolCall({ id, name, arguments: text, kind }: ToolCallPart): JsonObject {
+  if (kind === 'custom') return { id, type: 'custom', custom: { name, input: text } };
+  return { id, type: 'function', function: { name, arguments: text } };
+}
+
+function outputBytes(content: readonly AssistantPart[]): number {
+  return content.reduce((sum, part) => sum + utf8Length(part.type === 'tool-call' ? part.arguments : part.text), 0);
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ApiError } from '../../canonical/errors.ts';
+import { effortLevels, type CanonicalRequest, type Message, type Tool, type UserPart } from '../../canonical/request.ts';
+import type { JsonObject, UpstreamTarget } from '../format.ts';
+import { anyAssistantContent, anyJsonObject, anyText, contextFor, record } from './fixture.ts';
+import { parseRequest } from './parse-request.ts';
+import { readRequest } from './read-request.ts';
+import { writeRequest } from './write-request.ts';
+
+const target: UpstreamTarget = {
+  model: 'upstream-model',
+  stream: false,
+  maxOutputTokens: 100,
+  thinking: true,
+  maxTokensField: 'max_completion_tokens',
+};
+const empty = readRequest(contextFor().request);
+
+function write(changes: Partial<CanonicalRequest>, targetChanges: Partial<UpstreamTarget> = {}) {
+  return writeRequest({ ...empty, ...changes }, { ...target, ...targetChanges });
+}
+
+const writeMessages = (...messages: Message[]) => write({ messages }).body.messages as JsonObject[];
+
+test('the smallest request is model, messages and limit', () => {
+  assert.deepEqual(write({}), {
+    body: { model: 'upstream-model', messages: [{ role: 'user', content: 'Hi' }], max_completion_tokens: 100 },
+    ignored: [],
+  });
+});
+
+test('the limit goes into the field of the target, and a stream asks for usage', () => {
+  const { body } = write({}, { maxTokensField: 'max_tokens', stream: true });
+  assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_tokens', 'stream', 'stream_options']);
+  assert.deepEqual(body.stream_options, { include_usage: true });
+});
+
+const textPart = (value: string) => ({ type: 'text', text: value }) as const;
+
+test('texts of instructions, assistant and tools are one string each', () => {
+  assert.deepEqual(write({ system: [textPart('a'), textPart('b')], messages: [] }).body.messages, [
+    { role: 'system', content: 'a\n\nb' },
+  ]);
+  assert.deepEqual(
+    writeMessages(
+      { role: 'assistant', content: [textPart('a'), textPart('b')] },
+      { role: 'tool', content: [{ type: 'tool-result', callId: 'c', content: [textPart('1'), textPart('2')], isError: false }] },
+    ),
+    [
+      { role: 'assistant', content: 'ab' },
+      { role: 'tool', tool_call_id: 'c', content: '1\n2' },
+    ],
+  );
+});
+
+test('images of tool results follow in a message of the user, behind all results of the turn', () => {
+  const image = { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' } } as const;
+  const result = (callId: string, content: (typeof image | { type: 'text'; text: string })[]) =>
+    ({ type: 'tool-result', callId, content, isError: false }) as const;
+  const messages = writeMessages({ role: 'tool', content: [result('a', [image]), result('b', [{ type: 'text', text: 'x' }])] });
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['tool', 'tool', 'user'],
+  );
+  assert.deepEqual(messages[2]!.content, [
+    { type: 'text', text: '[Attachments of the result of tool call a]' },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+  ]);
+});
+
+test('a document by URL is refused, since Chat has no place for it', () => {
+  const content: UserPart[] = [{ type: 'document', source: { kind: 'url', url: 'https://x.test/a.pdf' } }];
+  assert.throws(() => write({ messages: [{ role: 'user', content }] }), ApiError);
+});
+
+test('what Chat lacks is left out and listed', () => {
+  const cacheControl = { type: 'ephemeral' } as const;
+  const messages: Message[] = [
+    { role: 'user', content: [{ type: 'text', text: 'x', cacheControl }] },
+    { role: 'tool', content: [{ type: 'tool-result', callId: 'c', content: [], isError: true }] },
+  ];
+  const { body, ignored } = write({ topK: 3, metadata: { a: 'b' }, messages });
+  assert.deepEqual(ignored, ['cache_control', 'is_error', 'top_k', 'metadata']);
+  assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_completion_tokens']);
+});
+
+test('a model that does not think gets neither effort nor earlier reasoning', () => {
+  const messages: Message[] = [
+    { role: 'assistant', content: [{ type: 'thinking', text: 'hm', signature: null, redacted: false }] },
+  ];
+  const changes = { messages, reasoning: { effort: 'high', budgetTokens: null } } as const;
+  const { body, ignored } = write(changes, { thinking: false });
+  assert.deepEqual(body.messages, [{ role: 'assistant', content: '' }]);
+  assert.ok(!('reasoning_effort' in body));
+  assert.deepEqual(ignored, ['reasoning_content', 'reasoning_effort']);
+  assert.deepEqual(write(changes).body.messages, [{ role: 'assistant', content: '', reasoning_content: 'hm' }]);
+});
+
+const effortFor = (budgetTokens: number) => write({ reasoning: { effort: null, budgetTokens } }).body.reasoning_effort;
+
+test('a budget becomes the nearest effort', () => {
+  assert.deepEqual([0, 1_024, 8_192, 24_576].map(effortFor), ['none', 'low', 'medium', 'high']);
+});
+
+test('prompt_cache_key goes to OpenAI alone', () => {
+  assert.equal(write({ promptCacheKey: 'k' }).body.prompt_cache_key, 'k');
+  assert.deepEqual(write({ promptCacheKey: 'k' }, { maxTokensField: 'max_tokens' }).ignored, ['prompt_cache_key']);
+});
+
+test('without tools neither choice nor the parallel switch is sent, but a forced call is left to be refused', () => {
+  assert.deepEqual(
+    Object.keys(write({ toolChoice: { type: 'auto' }, parallelToolCalls: true }).body),
+    Object.keys(write({}).body),
+  );
+  assert.equal(write({ toolChoice: { type: 'required' } }).body.tool_choice, 'required');
+});
+
+const anySource = fc.oneof(
+  fc.webUrl().map((url) => ({ kind: 'url' as const, url })),
+  fc.base64String().map((data) => ({ kind: 'base64' as const, mediaType: 'image/png', data })),
+);
+const anyUserPart: fc.Arbitrary<UserPart> = fc.oneof(
+  anyText.map((text) => ({ type: 'text' as const, text })),
+  anySource.map((source) => ({ type: 'image' as const, source })),
+  anySource.map((source) => ({ type: 'image' as const, source, detail: 'high' })),
+  fc.base64String().map((data) => ({
+    type: 'document' as const,
+    source: { kind: 'base64' as const, mediaType: 'application/pdf', data },
+    name: 'a.pdf',
+  })),
+);
+const anyUser: fc.Arbitrary<Message> = fc
+  .array(anyUserPart, { minLength: 1, maxLength: 3 })
+  .map((content) => ({ role: 'user', content }));
+const anyAssistant: fc.Arbitrary<Message> = anyAssistantContent
+  .filter((content) => content.length > 0)
+  .map((content) => ({ role: 'assistant', content }));
+const anyResults: fc.Arbitrary<Message> = fc
+  .array(fc.tuple(fc.base64String({ minLength: 4 }), anyText), { minLength: 1, maxLength: 3 })
+  .map((results) => ({
+    role: 'tool',
+    content: results.map(([callId, text]) => ({
+      type: 'tool-result',
+      callId,
+      content: [{ type: 'text', text }],
+      isError: false,
+    })),
+  }));
+const anySystem: fc.Arbitrary<Message> = anyText.map((text) => ({ role: 'system', content: [{ type: 'text', text }] }));
+/** Each turn once, so that neither results nor leading instructions meet their like. */
+const anyMessages = fc
+  .tuple(anyUser, fc.array(fc.tuple(anyAssistant, anyResults, anySystem, anyUser), { maxLength: 2 }))
+  .map(([first, turns]) => [first, ...turns.flat()]);
+
+const anyTool: fc.Arbitrary<Tool> = fc.oneof(
+  record({
+    name: fc.constantFrom('f', 'g'),
+    description: fc.option(anyText),
+    parameters: anyJsonObject,
+    strict: fc.option(fc.boolean()),
+    kind: fc.constant('function' as const),
+  }),
+  record({
+    name: fc.constantFrom('c', 'd'),
+    description: fc.option(anyText),
+    parameters: fc.constant(null),
+    strict: fc.constant(null),
+    kind: fc.constant('custom' as const),
+  }),
+);
+const anyTools = fc.uniqueArray(anyTool, { maxLength: 3, selector: ({ name }) => name }).chain((tools) => {
+  if (tools.length === 0) return fc.constant({ tools, toolChoice: null, parallelToolCalls: null });
+  const byName = fc.constantFrom(...tools).map(({ name }) => ({ type: 'tool' as const, name }));
+  const plain = fc.constantFrom({ type: 'auto' as const }, { type: 'required' as const }, { type: 'none' as const });
+  return record({
+    tools: fc.constant(tools),
+    toolChoice: fc.option(fc.oneof(byName, plain)),
+    parallelToolCalls: fc.option(fc.boolean()),
+  });
+});
+
+/** What Chat can express without loss. */
+const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
+  .tuple(
+    anyTools,
+    record({
+      system: fc.option(anyText).map((text) => (text === null ? [] : [{ type: 'text' as const, text }])),
+      messages: anyMessages,
+      maxOutputTokens: fc.integer({ min: 1, max: 99_999 }),
+      temperature: fc.option(fc.double({ min: 0, max: 2, noNaN: true }).map(Math.abs)),
+      topP: fc.option(fc.double({ min: 0, max: 1, noNaN: true }).map(Math.abs)),
+      topK: fc.constant(null),
+      seed: fc.option(fc.integer()),
+      frequencyPenalty: fc.option(fc.integer({ min: -2, max: 2 })),
+      presencePenalty: fc.option(fc.integer({ min: -2, max: 2 })),
+      stopSequences: fc.array(anyText, { maxLength: 4 }),
+      reasoning: fc.option(fc.constantFrom(...effortLevels).map((effort) => ({ effort, budgetTokens: null }))),
+      outputFormat: fc.oneof(
+        fc.constantFrom({ type: 'text' as const }, { type: 'json' as const }),
+        record({
+          type: fc.constant('json-schema' as const),
+          name: fc.constant('answer'),
+          description: fc.option(anyText),
+          schema: anyJsonObject,
+          strict: fc.option(fc.boolean()),
+        }),
+      ),
+      endUser: fc.option(anyText),
+      metadata: fc.constant(null),
+      promptCacheKey: fc.option(anyText),
+    }),
+  )
+  .map(([tools, rest]) => ({ ...rest, ...tools }));
+
+test('every request that Chat can express is valid when written, and read back as it was', () => {
+  fc.assert(
+    fc.property(anyRequest, (request) => {
+      const { body, ignored } = writeRequest(request, { ...target, maxOutputTokens: request.maxOutputTokens! });
+      assert.deepEqual(ignored, []);
+      const parsed = parseRequest(JSON.parse(JSON.stringify(body)), { chatMaxTokens: null });
+      assert.deepEqual(readRequest(parsed), request);
+    }),
+  );
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { answerEvents, type Answer } from '../../canonical/answer.ts';
+import { ApiError } from '../../canonical/errors.ts';
+import { SseParser } from '../../lib/sse.ts';
+import { anyAnswer, collect, contextFor, parseSse, pieceEvents, readAll } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
+import { writeAnswer } from './write-answer.ts';
+import { writeStream } from './write-stream.ts';
+
+const comment = ': cost_micros=105 balance_cents=1234';
+const answer: Answer = {
+  content: [
+    { type: 'text', text: 'Hé' },
+    { type: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', kind: 'function' },
+  ],
+  stop: { reason: 'tool-calls', sequence: null },
+  usage: { inputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0, cacheWrite1hTokens: 0, outputTokens: 4, reasoningTokens: 0 },
+};
+
+function write(written: Answer, fields = {}, size = 1_000): string {
+  const pipe = writeStream(contextFor(fields));
+  const frames = pieceEvents(written, size).map(pipe.push).join('') + pipe.end();
+  assert.equal(pipe.progress.status, 'finished');
+  return frames + pipe.close(comment);
+}
+
+function chunks(text: string): Record<string, unknown>[] {
+  return parseSse(text)
+    .filter(({ data }) => data !== '[DONE]')
+    .map(({ data }) => JSON.parse(data) as Record<string, unknown>);
+}
+
+test('a stream has the role first, the finish in a chunk of its own, and ends with the comment and [DONE]', () => {
+  const text = write(answer);
+  const head = { id: 'chatcmpl-01kahw', object: 'chat.completion.chunk', created: 1_790_000_000, model: 'catalogue/model' };
+  const chunk = (delta: object, finish: string | null = null) => ({
+    ...head,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+  });
+  assert.deepEqual(chunks(text), [
+    chunk({ role: 'assistant', content: '' }),
+    chunk({ content: 'Hé' }),
+    chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] }),
+    chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }),
+    chunk({}, 'tool_calls'),
+  ]);
+  assert.ok(text.endsWith(`\n\n${comment}\n\ndata: [DONE]\n\n`));
+});
+
+test('usage comes in a last chunk without choices, and only to a client that asked', () => {
+  assert.ok(!write(answer).includes('usage'));
+  const asked = chunks(write(answer, { stream_options: { include_usage: true } }));
+  assert.ok(asked.slice(0, -1).every((chunk) => chunk.usage === null));
+  assert.deepEqual(asked.at(-1)!.choices, []);
+  assert.deepEqual((asked.at(-1)!.usage as Record<string, unknown>).total_tokens, 9);
+});
+
+test('a client that asked for usage sees our own count where the upstream gave none', () => {
+  const asked = chunks(write({ ...answer, usage: null }, { stream_options: { include_usage: true } }));
+  assert.deepEqual(asked.at(-1)!.usage, { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 });
+});
+
+test('progress counts the bytes of text and arguments, and takes stop and usage from the finish', () => {
+  const pipe = writeStream(contextFor());
+  for (const event of answerEvents(answer)) pipe.push(event);
+  assert.deepEqual(pipe.progress, {
+    status: 'finished',
+    usage: answer.usage,
+    stop: answer.stop,
+    outputBytes: 5,
+    failure: null,
+  });
+});
+
+test('a stream that breaks off fails, writes nothing more, and its error has no [DONE] behind it', () => {
+  const pipe = writeStream(contextFor());
+  pipe.push({ type: 'start', usage: null });
+  assert.equal(pipe.end(), '');
+  assert.equal(pipe.progress.status, 'failed');
+  assert.equal(pipe.progress.failure?.kind, 'broken-stream');
+  assert.equal(pipe.push({ type: 'text-delta', text: 'late' }), '');
+  const frames = pipe.fail(new ApiError('upstream_error', 'the provider failed'), 'req_1');
+  assert.deepEqual(parseSse(frames), [
+    {
+      event: '',
+      data: '{"error":{"message":"the provider failed","type":"upstream_error","code":"upstream_error","param":null,"request_id":"req_1"}}',
+    },
+  ]);
+});
+
+test('an error event fails the stream with the upstream’s failure', () => {
+  const pipe = writeStream(contextFor());
+  const failure = { kind: 'status', status: 529, message: 'overloaded', retryAfterSeconds: 3 } as const;
+  assert.equal(pipe.push({ type: 'error', failure }), '');
+  assert.equal(pipe.progress.status, 'failed');
+  assert.equal(pipe.progress.failure, failure);
+});
+
+test('what a stream collects to is the whole answer, however its texts and bytes are cut', () => {
+  fc.assert(
+    fc.property(anyAnswer, fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 50 }), (written, size, step) => {
+      const bytes = Buffer.from(write(written, { stream_options: { include_usage: true } }, size));
+      const parser = new SseParser();
+      const events = [];
+      for (let start = 0; start < bytes.length; start += step) events.push(...parser.push(bytes.subarray(start, start + step)));
+      assert.deepEqual(collect(readAll([...events, ...parser.end()])), written);
+      assert.deepEqual(readAnswer(writeAnswer(written, contextFor())), written);
+    }),
+  );
+});

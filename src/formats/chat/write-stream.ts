@@ -1,0 +1,151 @@
+// Canonical events as chunks. The frames around a delta never change, so they are written once.
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { ThinkingPart } from '../../canonical/request.ts';
+import { formatSse } from '../../lib/sse.ts';
+import { utf8Length } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import { brokenStream, writeError } from './errors.ts';
+import { writeDetail } from './reasoning.ts';
+import { writeFinishReason } from './stop.ts';
+import { wantsStreamUsage, writeEstimatedUsage, writeUsage } from './usage.ts';
+import { completionId } from './write-answer.ts';
+
+export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
+  const writer = new ChatStreamWriter(context);
+  return {
+    push: (event) => writer.push(event),
+    end: () => writer.end(),
+    close: closeStream,
+    fail: (error, requestId) => formatSse(null, JSON.stringify(writeError(error, requestId))),
+    progress: writer.progress,
+  };
+}
+
+/** The end of a stream that succeeded, with a comment line ahead of it. */
+export function closeStream(comment: string): string {
+  return `${comment === '' ? '' : `${comment}\n\n`}${formatSse(null, '[DONE]')}`;
+}
+
+export function newProgress(): StreamProgress {
+  return { status: 'running', usage: null, stop: null, outputBytes: 0, failure: null };
+}
+
+export function chunkHead(context: AnswerContext): JsonObject {
+  return {
+    id: completionId(context),
+    object: 'chat.completion.chunk',
+    created: context.createdAtSeconds,
+    model: context.model,
+  };
+}
+
+class ChatStreamWriter {
+  readonly progress = newProgress();
+  readonly #context: AnswerContext;
+  readonly #wantsUsage: boolean;
+  /** A chunk up to its delta. */
+  readonly #head: string;
+  #toolCalls = 0;
+  #toolKind: 'function' | 'custom' = 'function';
+  #thinkingBlocks = 0;
+  /** The block of reasoning that streams, kept for its signature. */
+  #thinking: ThinkingPart = noThinking;
+  #hasRefusal = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#wantsUsage = wantsStreamUsage(context.request);
+    this.#head = `${JSON.stringify(chunkHead(context)).slice(0, -1)},"choices":[{"index":0,"delta":`;
+  }
+
+  push(event: StreamEvent): string {
+    if (this.progress.status !== 'running') return '';
+    switch (event.type) {
+      case 'start':
+        return this.#write({ role: 'assistant', content: '' });
+      case 'text-delta':
+        return this.#writeText({ content: event.text }, event.text);
+      case 'refusal-delta':
+        this.#hasRefusal = true;
+        return this.#writeText({ refusal: event.text }, event.text);
+      case 'thinking-start':
+        this.#thinking = { ...noThinking, redacted: event.redacted };
+        return '';
+      case 'thinking-delta':
+        this.#thinking = { ...this.#thinking, text: this.#thinking.text + event.text };
+        return this.#writeText({ reasoning_content: event.text }, event.text);
+      case 'thinking-signature':
+        this.#thinking = { ...this.#thinking, signature: event.signature };
+        return '';
+      case 'thinking-end':
+        return this.#writeSignature();
+      case 'tool-call-start':
+        return this.#writeToolCallStart(event);
+      case 'tool-call-delta':
+        return this.#writeText(this.#toolCallDelta({ [argumentsField[this.#toolKind]]: event.text }), event.text);
+      case 'finish':
+        return this.#writeFinish(event);
+      case 'error':
+        this.progress.status = 'failed';
+        this.progress.failure = event.failure;
+        return '';
+      default:
+        // Chat does not mark where other blocks start and end.
+        return '';
+    }
+  }
+
+  end(): string {
+    if (this.progress.status === 'running') {
+      this.progress.status = 'failed';
+      this.progress.failure = brokenStream('the stream ended in mid-answer');
+    }
+    return '';
+  }
+
+  #write(delta: JsonObject, finishReason: string | null = null): string {
+    const usage = this.#wantsUsage ? ',"usage":null' : '';
+    return formatSse(
+      null,
+      `${this.#head}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finishReason)}}]${usage}}`,
+    );
+  }
+
+  #writeText(delta: JsonObject, text: string): string {
+    this.progress.outputBytes += utf8Length(text);
+    return this.#write(delta);
+  }
+
+  #writeSignature(): string {
+    const index = this.#thinkingBlocks++;
+    if (!this.#thinking.signature) return '';
+    return this.#write({ reasoning_details: [writeDetail(this.#thinking, index)] });
+  }
+
+  #writeToolCallStart({ id, name, kind }: Extract<StreamEvent, { type: 'tool-call-start' }>): string {
+    this.#toolKind = kind;
+    const call = { index: this.#toolCalls++, id, type: kind, [kind]: { name, [argumentsField[kind]]: '' } };
+    return this.#write({ tool_calls: [call] });
+  }
+
+  #toolCallDelta(called: JsonObject): JsonObject {
+    return { tool_calls: [{ index: this.#toolCalls - 1, [this.#toolKind]: called }] };
+  }
+
+  #writeFinish({ stop, usage }: Extract<StreamEvent, { type: 'finish' }>): string {
+    const frame = this.#write({}, writeFinishReason(stop, { hasRefusal: this.#hasRefusal }));
+    this.progress.status = 'finished';
+    this.progress.stop = stop;
+    this.progress.usage = usage;
+    return this.#wantsUsage ? frame + this.#writeUsage() : frame;
+  }
+
+  #writeUsage(): string {
+    const { usage, outputBytes } = this.progress;
+    const written = usage ? writeUsage(usage) : writeEstimatedUsage(this.#context, outputBytes);
+    return formatSse(null, JSON.stringify({ ...chunkHead(this.#context), choices: [], usage: written }));
+  }
+}
+
+const noThinking: ThinkingPart = { type: 'thinking', text: '', signature: null, redacted: false };
+const argumentsField = { function: 'arguments', custom: 'input' } as const;

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError, errorKinds, invalidRequest, type ErrorCode } from '../../canonical/errors.ts';
+import { readErrorMessage, writeError } from './errors.ts';
+
+const types: Record<ErrorCode, string> = {
+  invalid_request: 'invalid_request_error',
+  context_length_exceeded: 'invalid_request_error',
+  invalid_api_key: 'authentication_error',
+  insufficient_balance: 'billing_error',
+  model_not_allowed_for_key: 'permission_error',
+  account_frozen: 'permission_error',
+  model_not_found: 'not_found_error',
+  not_found: 'not_found_error',
+  method_not_allowed: 'invalid_request_error',
+  request_too_large: 'request_too_large',
+  unsupported_media_type: 'invalid_request_error',
+  idempotency_conflict: 'invalid_request_error',
+  key_daily_limit_reached: 'rate_limit_error',
+  key_monthly_limit_reached: 'rate_limit_error',
+  rate_limit_exceeded: 'rate_limit_error',
+  internal_error: 'api_error',
+  upstream_error: 'api_error',
+  upstream_unavailable: 'api_error',
+  upstream_timeout: 'timeout_error',
+};
+
+test("every error of the registry has Anthropic's type for its status", () => {
+  for (const code of Object.keys(errorKinds) as ErrorCode[]) {
+    assert.deepEqual(writeError(new ApiError(code, 'Words.'), 'req_1'), {
+      type: 'error',
+      error: { type: types[code], message: 'Words.', code },
+      request_id: 'req_1',
+    });
+  }
+});
+
+test('details stand beside the message and cannot replace it; a field at fault is named', () => {
+  const details = { left_micros: 5, message: 'other', type: 'other' };
+  assert.deepEqual(writeError(new ApiError('insufficient_balance', 'Words.', { details }), 'r').error, {
+    left_micros: 5,
+    type: 'billing_error',
+    message: 'Words.',
+    code: 'insufficient_balance',
+  });
+  assert.equal((writeError(invalidRequest('max_tokens', 'Words.'), 'r').error as Record<string, unknown>).param, 'max_tokens');
+});
+
+test("an upstream's own words are found in the shapes that hosts use", () => {
+  assert.equal(readErrorMessage({ type: 'error', error: { type: 'x', message: 'a' } }), 'a');
+  assert.equal(readErrorMessage({ error: 'b' }), 'b');
+  assert.equal(readErrorMessage({ message: 'c' }), 'c');
+  assert.equal(readErrorMessage({ detail: 'd' }), 'd');
+  assert.equal(readErrorMessage(' plain '), 'plain');
+  for (const body of ['<html>', '', null, {}, [], { error: {} }]) assert.equal(readErrorMessage(body), null);
+});

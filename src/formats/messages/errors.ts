@@ -1,0 +1,58 @@
+// Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, the same as a body and as a stream's `error` event.
+import type { ApiError } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import type { JsonObject } from '../format.ts';
+
+/** `type` is Anthropic's for the status, which its SDKs act on; `code` is the registry's. */
+export function writeError(error: ApiError, requestId: string): JsonObject {
+  const { code, message, param, details, status } = error;
+  const type = errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  return {
+    type: 'error',
+    error: { ...details, type, message, code, ...(param === null ? {} : { param }) },
+    request_id: requestId,
+  };
+}
+
+/** Anthropic's `overloaded_error` is of its status 529, which we never answer with. */
+const errorTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+};
+
+const plainMessageCharactersMax = 2_000;
+
+/** The upstream's own words out of its error body, in the shapes that Anthropic and hosts of its format use; null when there are none. */
+export function readErrorMessage(body: unknown): string | null {
+  if (typeof body === 'string') return readPlainMessage(body);
+  if (!isObject(body)) return null;
+  const { error, message, detail } = body;
+  if (isObject(error) && typeof error.message === 'string') return error.message;
+  return [error, message, detail].find((text) => typeof text === 'string') ?? null;
+}
+
+/** A proxy's HTML page says nothing to a developer. */
+function readPlainMessage(text: string): string | null {
+  const plain = text.trim();
+  return plain === '' || plain.startsWith('<') ? null : plain.slice(0, plainMessageCharactersMax);
+}
+
+/** A stream's `error` event, which comes under HTTP 200: its type is put back into the status that it has outside a stream. */
+export function readFailure(event: JsonObject): UpstreamFailure {
+  const type = isObject(event.error) ? event.error.type : undefined;
+  const status = typeof type === 'string' ? (upstreamStatuses.get(type) ?? 500) : 500;
+  const message = readErrorMessage(event) ?? 'the stream ended with an error without a message';
+  return { kind: 'status', status, message, retryAfterSeconds: null };
+}
+
+const upstreamStatuses: ReadonlyMap<string, number> = new Map([
+  ...Object.entries(errorTypes).map(([status, type]): [string, number] => [type, Number(status)]),
+  ['invalid_request_error', 400],
+  ['overloaded_error', 529],
+]);

@@ -1,0 +1,170 @@
+// What the tests of this folder share: contexts, recordings of real answers, and random canonical values that Messages can express.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import fc from 'fast-check';
+import type { Answer } from '../../canonical/answer.ts';
+import type { Stop, StreamEvent } from '../../canonical/event.ts';
+import type { AssistantPart, Signature } from '../../canonical/request.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { SseParser, type SseEvent } from '../../lib/sse.ts';
+import type { AnswerContext, ClientRequest, JsonObject, StreamPipe, StreamReader, UpstreamTarget } from '../format.ts';
+import { parseRequest } from './parse-request.ts';
+
+/** Plain objects, as deep equality wants them. */
+export const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
+
+export const limits = { chatMaxTokens: null };
+
+export function clientRequest(fields: JsonObject = {}): ClientRequest {
+  const body = { model: 'claude-test', max_tokens: 4096, messages: [{ role: 'user', content: 'Hello' }], ...fields };
+  return parseRequest(body, limits);
+}
+
+export function answerContext(fields: Partial<AnswerContext> = {}): AnswerContext {
+  return {
+    requestId: '01kahw0000000000000000test',
+    model: 'claude-test',
+    createdAtSeconds: 1_763_683_200,
+    request: clientRequest(),
+    estimatedInputTokens: 77,
+    ...fields,
+  };
+}
+
+export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
+  const base = { stream: false, maxOutputTokens: 4096, thinking: true, maxTokensField: 'max_tokens' as const };
+  return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
+}
+
+export type Recording = { readonly name: string; readonly text: string };
+
+/** The recordings of one kind; [] when they are not on this machine, which CI does not accept. */
+export function readRecordings(t: TestContext, kind: 'json' | 'stream'): Recording[] {
+  const folder = join(import.meta.dirname, '../../../../shared/fixtures/anthropic', kind);
+  if (!existsSync(folder)) {
+    if (process.env.CI) throw new Error(`no recordings at ${folder}`);
+    t.diagnostic(`skipped: no recordings at ${folder}`);
+    t.skip();
+    return [];
+  }
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json') || name.endsWith('.sse'));
+  const answers = names.filter((name) => !name.endsWith('.request.json'));
+  return answers.map((name) => ({ name, text: firstAnswer(readFileSync(join(folder, name), 'utf8')) }));
+}
+
+/** One of the recordings holds two streams, one after the other. */
+function firstAnswer(text: string): string {
+  const second = text.indexOf('event: message_start', 1);
+  return second === -1 ? text : text.slice(0, second);
+}
+
+export function parseSse(text: string): SseEvent[] {
+  const parser = new SseParser();
+  return [...parser.push(Buffer.from(text)), ...parser.end()];
+}
+
+/** The JSON of each event of a stream. */
+export function eventsOf(text: string): Record<string, unknown>[] {
+  return parseSse(text).map((event) => JSON.parse(event.data) as Record<string, unknown>);
+}
+
+/** All that a client of the pipe sees when the stream succeeds. */
+export function runPipe<Input>(pipe: StreamPipe<Input>, inputs: Iterable<Input>, comment = ''): string {
+  let frames = '';
+  for (const input of inputs) frames += pipe.push(input);
+  frames += pipe.end();
+  return pipe.progress.status === 'finished' ? frames + pipe.close(comment) : frames;
+}
+
+export function runReader(reader: StreamReader, inputs: Iterable<SseEvent>): StreamEvent[] {
+  const events: StreamEvent[] = [];
+  for (const input of inputs) events.push(...reader.push(input));
+  return [...events, ...reader.end()];
+}
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+const id = fc.stringMatching(/^[a-zA-Z0-9_-]{1,12}$/);
+const signatureValue = fc.stringMatching(/^[a-zA-Z0-9+/]{1,16}={0,2}$/);
+const anySignature: fc.Arbitrary<Signature> = record({
+  vendor: fc.constantFrom('anthropic', 'openai', 'google'),
+  value: signatureValue,
+});
+export const anthropicSignature: fc.Arbitrary<Signature> = record({
+  vendor: fc.constant('anthropic'),
+  value: signatureValue,
+});
+/** Argument texts as `JSON.stringify` writes them, or none that is an object at all. */
+export const callArguments = fc.oneof(
+  fc
+    .dictionary(fc.string({ minLength: 1, maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
+    .map((value) => JSON.stringify(value)),
+  fc.constantFrom('{"city": "Par', '[1]', '"x"', 'free text'),
+);
+
+export const texts = text;
+export const ids = id;
+
+export function thinkingPart(signature: fc.Arbitrary<Signature | null>): fc.Arbitrary<AssistantPart> {
+  return record({ type: fc.constant('thinking'), text, signature, redacted: fc.constant(false) });
+}
+
+export function redactedPart(signature: fc.Arbitrary<Signature>): fc.Arbitrary<AssistantPart> {
+  return record({ type: fc.constant('thinking'), text: fc.constant(''), signature, redacted: fc.constant(true) });
+}
+
+export const callPart: fc.Arbitrary<AssistantPart> = record({
+  type: fc.constant('tool-call'),
+  id,
+  name: id,
+  arguments: callArguments,
+  kind: fc.constant('function'),
+});
+
+const count = fc.nat({ max: 1_000_000 });
+export const usages: fc.Arbitrary<Usage> = record<Usage>({
+  inputTokens: count,
+  cacheReadTokens: count,
+  cacheWriteTokens: fc.integer({ min: 1, max: 1_000_000 }),
+  cacheWrite1hTokens: count,
+  outputTokens: count,
+  reasoningTokens: count,
+}).map((usage) => ({ ...usage, reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens) }));
+
+export const stops: fc.Arbitrary<Stop> = fc.oneof(
+  record({ reason: fc.constantFrom('end', 'tool-calls', 'length', 'refusal', 'pause'), sequence: fc.constant(null) }),
+  record({ reason: fc.constant('stop-sequence' as const), sequence: fc.string({ minLength: 1, maxLength: 4 }) }),
+);
+
+/** Answers that come back from Messages as they were. */
+export const answers: fc.Arbitrary<Answer> = record({
+  content: fc.array(
+    fc.oneof(
+      record({ type: fc.constant('text' as const), text }),
+      thinkingPart(fc.option(anySignature)),
+      redactedPart(anySignature),
+      callPart,
+    ),
+    { maxLength: 5 },
+  ),
+  stop: stops,
+  usage: usages,
+});
+
+/** Events in any order, as no upstream should send them. */
+export const wildEvents: fc.Arbitrary<StreamEvent> = fc.oneof(
+  fc.constantFrom<StreamEvent>(
+    { type: 'start', usage: null },
+    { type: 'text-start' },
+    { type: 'text-end' },
+    { type: 'refusal-start' },
+    { type: 'refusal-end' },
+    { type: 'thinking-start', redacted: false },
+    { type: 'thinking-start', redacted: true },
+    { type: 'thinking-end' },
+    { type: 'tool-call-start', id: 'call_1', name: 'tool', kind: 'function' },
+    { type: 'tool-call-end' },
+  ),
+  record({ type: fc.constantFrom('text-delta', 'refusal-delta', 'thinking-delta', 'tool-call-delta'), text }),
+  record({ type: fc.constant('thinking-signature' as const), signature: anySignature }),
+);

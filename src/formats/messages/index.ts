@@ -1,0 +1,28 @@
+// Anthropic's Messages, as the format of a client and of an upstream.
+import type { ClientFormat, UpstreamFormat } from '../format.ts';
+import { readErrorMessage, writeError } from './errors.ts';
+import { parseRequest } from './parse-request.ts';
+import { readAnswer } from './read-answer.ts';
+import { ignoredFields, readRequest } from './read-request.ts';
+import { readStream } from './read-stream.ts';
+import { relayAnswer } from './relay-answer.ts';
+import { relayRequest } from './relay-request.ts';
+import { relayStream } from './relay-stream.ts';
+import { writeAnswer } from './write-answer.ts';
+import { writeRequest } from './write-request.ts';
+import { writeStream } from './write-stream.ts';
+
+export const messages: ClientFormat & UpstreamFormat = {
+  name: 'messages',
+  parseRequest,
+  readRequest,
+  ignoredFields,
+  writeAnswer,
+  writeStream,
+  writeError,
+  relay: { writeRequest: relayRequest, relayAnswer, relayStream },
+  writeRequest,
+  readAnswer,
+  readStream,
+  readErrorMessage,
+};

@@ -1,0 +1,107 @@
+// The conversation of a client's body, block by block. What no canonical message can hold is refused by name, never left out.
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { AssistantPart, Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import { readCacheControl, readDocument, readImage } from './media.ts';
+import type { ContentBlock, MessagesRequest, RequestMessage, ToolResultBlock } from './schema.ts';
+import { openSignature } from './signature.ts';
+import { readInput } from './tool-input.ts';
+
+type TextBlock = Extract<ContentBlock, { type: 'text' }>;
+
+/** One message of the body can become two: tool results travel in user turns here, and are messages of their own. */
+export function readMessages(messages: readonly RequestMessage[]): Message[] {
+  return messages.flatMap((message, index) => readMessage(message, `messages[${index}].content`));
+}
+
+function readMessage(message: RequestMessage, path: string): Message[] {
+  switch (message.role) {
+    case 'user':
+      return readUserMessage(asBlocks(message.content), path);
+    case 'assistant':
+      return [
+        {
+          role: 'assistant',
+          content: asBlocks(message.content).map((block, index) => readAssistantBlock(block, `${path}[${index}]`)),
+        },
+      ];
+    case 'system':
+      return message.content ? [{ role: 'system', content: readTexts(message.content, path) }] : [];
+  }
+}
+
+function asBlocks(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+/** Results come first: they answer the calls of the turn before. */
+function readUserMessage(blocks: readonly ContentBlock[], path: string): Message[] {
+  const results: ToolResultPart[] = [];
+  const parts: UserPart[] = [];
+  for (const [index, block] of blocks.entries()) {
+    if (block.type === 'tool_result') results.push(readResult(block, `${path}[${index}]`));
+    else parts.push(...readUserBlock(block, `${path}[${index}]`));
+  }
+  const messages: Message[] = [];
+  if (results.length > 0) messages.push({ role: 'tool', content: results });
+  if (parts.length > 0 || results.length === 0) messages.push({ role: 'user', content: parts });
+  return messages;
+}
+
+function readUserBlock(block: ContentBlock, path: string): UserPart[] {
+  switch (block.type) {
+    case 'text':
+      return [readText(block)];
+    case 'image':
+      return [readImage(block, path)];
+    case 'document':
+      return readDocument(block, path);
+    default:
+      throw unknownBlock(block, path);
+  }
+}
+
+function readResult(block: ToolResultBlock, path: string): ToolResultPart {
+  const content = typeof block.content === 'string' ? [{ type: 'text' as const, text: block.content }] : (block.content ?? []);
+  return {
+    type: 'tool-result',
+    callId: block.tool_use_id,
+    content: content.flatMap((part, index) => readUserBlock(part, `${path}.content[${index}]`)),
+    isError: block.is_error ?? false,
+    ...readCacheControl(block.cache_control),
+  };
+}
+
+function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {
+  switch (block.type) {
+    case 'text':
+      return readText(block);
+    case 'tool_use':
+      return { type: 'tool-call', id: block.id, name: block.name, arguments: readInput(block.input), kind: 'function' };
+    case 'thinking':
+      return { type: 'thinking', text: block.thinking, signature: openSignature(block.signature), redacted: false };
+    case 'redacted_thinking':
+      return { type: 'thinking', text: '', signature: openSignature(block.data), redacted: true };
+    default:
+      throw unknownBlock(block, path);
+  }
+}
+
+/** A system prompt: a string, or text blocks with cache marks. */
+export function readTexts(content: NonNullable<MessagesRequest['system']>, path: string): TextPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.map((block, index) => {
+    if (block.type !== 'text') throw unknownBlock(block, `${path}[${index}]`);
+    return readText(block);
+  });
+}
+
+function readText(block: TextBlock): TextPart {
+  return { type: 'text', text: block.text, ...readCacheControl(block.cache_control) };
+}
+
+function unknownBlock(block: { readonly type: string }, path: string): Error {
+  return invalidRequest(
+    `${path}.type`,
+    `${path}.type \`${block.type}\` is known to Anthropic's API alone and cannot be sent to this model; take the block out`,
+  );
+}

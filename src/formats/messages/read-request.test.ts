@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import { clientRequest } from './fixture.ts';
+import { ignoredFields, readRequest } from './read-request.ts';
+
+const read = (fields: Record<string, unknown>) => readRequest(clientRequest(fields));
+const user = (...content: unknown[]) => ({ messages: [{ role: 'user', content }] });
+const assistant = (...content: unknown[]) => ({ messages: [{ role: 'assistant', content }] });
+
+test('a plain request reads as a plain request', () => {
+  const request = read({ system: 'Be kind.', temperature: 0.5, stop_sequences: ['END'], metadata: { user_id: 'u' } });
+  assert.deepEqual(request, {
+    system: [{ type: 'text', text: 'Be kind.' }],
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    maxOutputTokens: 4096,
+    temperature: 0.5,
+    topP: null,
+    topK: null,
+    seed: null,
+    frequencyPenalty: null,
+    presencePenalty: null,
+    stopSequences: ['END'],
+    reasoning: null,
+    outputFormat: { type: 'text' },
+    endUser: 'u',
+    metadata: null,
+    promptCacheKey: null,
+  });
+});
+
+test("signatures are known by their vendors, Anthropic's own byte for byte", () => {
+  const { messages } = read(
+    assistant(
+      { type: 'thinking', thinking: 'a', signature: 'EqRk/+==' },
+      { type: 'thinking', thinking: 'b', signature: 'tg1.openai.gAAA.x' },
+      { type: 'thinking', thinking: 'c', signature: '' },
+      { type: 'thinking', thinking: 'd', signature: 'tg1.nobody.x' },
+      { type: 'redacted_thinking', data: 'tg1.google.y' },
+    ),
+  );
+  const signatures = messages[0]!.content.map((part) => ('signature' in part ? part.signature : undefined));
+  assert.deepEqual(signatures, [
+    { vendor: 'anthropic', value: 'EqRk/+==' },
+    { vendor: 'openai', value: 'gAAA.x' },
+    null,
+    null,
+    { vendor: 'google', value: 'y' },
+  ]);
+});
+
+test('results become messages of their own ahead of what else the user says', () => {
+  const { messages } = read(
+    user(
+      { type: 'text', text: 'And?' },
+      { type: 'tool_result', tool_use_id: 'a', content: 'x' },
+      { type: 'tool_result', tool_use_id: 'b' },
+    ),
+  );
+  assert.deepEqual(messages, [
+    {
+      role: 'tool',
+      content: [
+        { type: 'tool-result', callId: 'a', content: [{ type: 'text', text: 'x' }], isError: false },
+        { type: 'tool-result', callId: 'b', content: [], isError: false },
+      ],
+    },
+    { role: 'user', content: [{ type: 'text', text: 'And?' }] },
+  ]);
+});
+
+const plain = (value: string) => ({ kind: 'base64', mediaType: 'text/plain', data: Buffer.from(value).toString('base64') });
+
+test('documents keep their name, their context and, as text, their content', () => {
+  const { messages } = read(
+    user(
+      { type: 'document', title: 'T', context: 'From 1990.', source: { type: 'text', media_type: 'text/plain', data: 'é' } },
+      {
+        type: 'document',
+        source: {
+          type: 'content',
+          content: [
+            { type: 'text', text: 'a' },
+            { type: 'text', text: 'b' },
+          ],
+        },
+      },
+    ),
+  );
+  assert.deepEqual(messages[0]!.content, [
+    { type: 'text', text: 'From 1990.' },
+    { type: 'document', source: plain('é'), name: 'T' },
+    { type: 'document', source: plain('a\n\nb') },
+  ]);
+});
+
+const reasonings: [fields: Record<string, unknown>, reasoning: unknown][] = [
+  [{ thinking: { type: 'disabled' } }, { effort: 'none', budgetTokens: null }],
+  [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, { effort: null, budgetTokens: 2000 }],
+  [
+    { thinking: { type: 'enabled', budget_tokens: 2000 }, output_config: { effort: 'low' } },
+    { effort: null, budgetTokens: 2000 },
+  ],
+  [{ thinking: { type: 'adaptive' } }, { effort: null, budgetTokens: null }],
+  [
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } },
+    { effort: 'max', budgetTokens: null },
+  ],
+  [{ output_config: { effort: 'low' } }, { effort: 'low', budgetTokens: null }],
+];
+
+for (const [fields, reasoning] of reasonings) {
+  test(`${JSON.stringify(fields)} asks for reasoning ${JSON.stringify(reasoning)}`, () => {
+    assert.deepEqual(read(fields).reasoning, reasoning);
+  });
+}
+
+const unreadable: [fields: Record<string, unknown>, param: string][] = [
+  [user({ type: 'search_result', title: 'x' }), 'messages[0].content[0].type'],
+  [user({ type: 'thinking', thinking: 'x' }), 'messages[0].content[0].type'],
+  [assistant({ type: 'image', source: { type: 'url', url: 'https://example.com' } }), 'messages[0].content[0].type'],
+  [assistant({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }), 'messages[0].content[0].type'],
+  [user({ type: 'image', source: { type: 'orbit' } }), 'messages[0].content[0].source.type'],
+  [
+    user({ type: 'document', source: { type: 'content', content: [{ type: 'image' }] } }),
+    'messages[0].content[0].source.content[0]',
+  ],
+  [{ tools: [{ type: 'bash_20250124', name: 'bash' }] }, 'tools[0].type'],
+  [{ messages: [{ role: 'system', content: [{ type: 'tool_removal' }] }] }, 'messages[0].content[0].type'],
+];
+
+for (const [fields, param] of unreadable) {
+  test(`${JSON.stringify(fields)} is refused in translation, by the name of ${param}`, () => {
+    assert.throws(
+      () => read(fields),
+      (error) => error instanceof ApiError && error.status === 400 && error.param === param,
+    );
+  });
+}
+
+test("Claude Code's line about itself is no instruction, and its leaving out is listed", () => {
+  const fields = {
+    system: [
+      { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1' },
+      { type: 'text', text: 'Be kind.' },
+    ],
+  };
+  assert.deepEqual(read(fields).system, [{ type: 'text', text: 'Be kind.' }]);
+  assert.deepEqual(ignoredFields(clientRequest(fields)), ['system']);
+});
+
+test('known fields without a canonical form are listed by name; unknown ones, which could hold anything, are not', () => {
+  const request = clientRequest({
+    context_management: { edits: [] },
+    service_tier: 'auto',
+    diagnostics: null,
+    mcp_servers: [],
+    cache_control: { type: 'ephemeral' },
+    'any\nthing': 1,
+    constructor: 1,
+    tools: [{ name: 'a', input_schema: {}, defer_loading: true }],
+  });
+  assert.deepEqual(ignoredFields(request), ['context_management', 'service_tier', 'cache_control', 'tools.defer_loading']);
+  assert.deepEqual(ignoredFields(clientRequest()), []);
+});

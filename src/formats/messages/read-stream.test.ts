@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StreamEvent } from '../../canonical/event.ts';
+import { parseSse, runReader } from './fixture.ts';
+import { readStream } from './read-stream.ts';
+
+const read = (...events: unknown[]): StreamEvent[] =>
+  runReader(readStream(), parseSse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')));
+const start = { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } };
+const open = (content_block: unknown, index = 0) => ({ type: 'content_block_start', index, content_block });
+const delta = (fields: unknown, index = 0) => ({ type: 'content_block_delta', index, delta: fields });
+const close = (index = 0) => ({ type: 'content_block_stop', index });
+const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } };
+const stop = { type: 'message_stop' };
+const call = { type: 'tool_use', id: 'a', name: 'b', input: {} };
+/** What is between the start and the finish. */
+const blocks = (...events: unknown[]) => read(start, ...events, end, stop).slice(1, -1);
+
+test('the start gives the early count, the finish the whole', () => {
+  const events = read(start, end, stop);
+  const counts = events.map((event) => ('usage' in event ? [event.usage?.inputTokens, event.usage?.outputTokens] : null));
+  assert.deepEqual(counts, [
+    [9, 1],
+    [9, 4],
+  ]);
+});
+
+test('a call without arguments has an empty object for them', () => {
+  const expected = [
+    { type: 'tool-call-start', id: 'a', name: 'b', kind: 'function' },
+    { type: 'tool-call-delta', text: '{}' },
+    { type: 'tool-call-end' },
+  ];
+  assert.deepEqual(blocks(open(call), close()), expected);
+  assert.deepEqual(blocks(open(call), delta({ type: 'input_json_delta', partial_json: '' }), close()), expected);
+});
+
+test('arguments that come whole in the start of a call are kept, but not twice', () => {
+  const whole = { ...call, input: { c: 1 } };
+  assert.deepEqual(blocks(open(whole), close())[1], { type: 'tool-call-delta', text: '{"c":1}' });
+  const pieces = blocks(open(whole), delta({ type: 'input_json_delta', partial_json: '{"c":1}' }), close());
+  assert.equal(pieces.filter((event) => event.type === 'tool-call-delta').length, 1);
+});
+
+test('hidden reasoning comes whole in its start, and a signature may come without any text', () => {
+  assert.deepEqual(blocks(open({ type: 'redacted_thinking', data: 'd' }), close()), [
+    { type: 'thinking-start', redacted: true },
+    { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 'd' } },
+    { type: 'thinking-end' },
+  ]);
+  const signed = delta({ type: 'signature_delta', signature: 's' });
+  assert.deepEqual(blocks(open({ type: 'thinking', thinking: '', signature: '' }), signed, close()), [
+    { type: 'thinking-start', redacted: false },
+    { type: 'thinking-signature', signature: { vendor: 'anthropic', value: 's' } },
+    { type: 'thinking-end' },
+  ]);
+});
+
+test('blocks of tools that the provider ran, citations, pings and new events are read over', () => {
+  const events = blocks(
+    { type: 'ping' },
+    { type: 'brand_new' },
+    open({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} }),
+    delta({ type: 'input_json_delta', partial_json: '{}' }),
+    close(),
+    open({ type: 'web_search_tool_result', content: [] }, 1),
+    close(1),
+    open({ type: 'text', text: '' }, 2),
+    delta({ type: 'citations_delta', citation: {} }, 2),
+    delta({ type: 'text_delta', text: 'x' }, 2),
+    close(2),
+  );
+  assert.deepEqual(events, [{ type: 'text-start' }, { type: 'text-delta', text: 'x' }, { type: 'text-end' }]);
+});
+
+test('a host that forgets to open or close blocks loses no text', () => {
+  assert.deepEqual(
+    blocks(delta({ type: 'thinking_delta', thinking: 'a' }), delta({ type: 'text_delta', text: 'b' }), open(call, 1)),
+    [
+      { type: 'thinking-start', redacted: false },
+      { type: 'thinking-delta', text: 'a' },
+      { type: 'thinking-end' },
+      { type: 'text-start' },
+      { type: 'text-delta', text: 'b' },
+      { type: 'text-end' },
+      { type: 'tool-call-start', id: 'a', name: 'b', kind: 'function' },
+      { type: 'tool-call-delta', text: '{}' },
+      { type: 'tool-call-end' },
+    ],
+  );
+});
+
+test('an error ends the stream, and nothing comes after it', () => {
+  const events = read(start, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, end, stop);
+  assert.deepEqual(events.slice(1), [
+    { type: 'error', failure: { kind: 'status', status: 529, message: 'Overloaded', retryAfterSeconds: null } },
+  ]);
+});
+
+test('a stream that says nothing is broken', () => {
+  assert.equal(read().at(-1)?.type, 'error');
+  assert.equal(read({ object: 'chat.completion.chunk', choices: [] }).at(-1)?.type, 'error');
+});
+
+const usageOf = (first: unknown, last: unknown) => {
+  const finish = read({ type: 'message_start', message: { usage: first } }, { ...end, usage: last }, stop).at(-1);
+  return finish?.type === 'finish' ? finish.usage : undefined;
+};
+
+test('the usage of a stream is its last totals, whatever a host leaves out or sets to 0', () => {
+  const split = {
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 50 },
+    cache_creation_input_tokens: 50,
+  };
+  const none = {
+    inputTokens: 5,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    outputTokens: 9,
+    reasoningTokens: 0,
+  };
+  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, { output_tokens: 9 }), none);
+  assert.deepEqual(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 5, output_tokens: 9 }), none);
+  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, { input_tokens: 0, output_tokens: 9 }), none);
+  assert.deepEqual(
+    usageOf({ input_tokens: 5, output_tokens: 1, ...split }, { output_tokens: 9, cache_creation_input_tokens: 80 }),
+    {
+      ...none,
+      cacheWrite1hTokens: 80,
+    },
+  );
+  assert.equal(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 0, output_tokens: 0 }), null);
+  assert.equal(usageOf(undefined, { output_tokens: 9 }), null);
+  assert.equal(usageOf({ input_tokens: 5, output_tokens: 1 }, undefined), null);
+  assert.equal(usageOf({ input_tokens: -5, output_tokens: 1 }, { output_tokens: 9 }), null);
+});

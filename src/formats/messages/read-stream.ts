@@ -1,0 +1,174 @@
+// An upstream's stream to canonical events. Blocks never overlap in Messages, so one is open at most; what comes after it closes it.
+import type { StreamEvent, Stop, UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import type { SseEvent } from '../../lib/sse.ts';
+import type { JsonObject, StreamReader } from '../format.ts';
+import { readFailure } from './errors.ts';
+import { asText } from './read-answer.ts';
+import { openSignature } from './signature.ts';
+import { readStop } from './stop.ts';
+import { brokenStream, unreadableEvent } from './stream-progress.ts';
+import { readInput } from './tool-input.ts';
+import { StreamUsage } from './usage.ts';
+
+export function readStream(): StreamReader {
+  const reader = new MessageStreamReader();
+  return { push: (event) => reader.push(event), end: () => reader.end() };
+}
+
+/** `other`: blocks of tools that Anthropic runs, which are read over. */
+type OpenBlock =
+  | { readonly kind: 'text' | 'other' }
+  | { readonly kind: 'thinking'; signature: string }
+  | { readonly kind: 'tool-call'; readonly wholeInput: string; hasDelta: boolean };
+
+class MessageStreamReader {
+  readonly #usage = new StreamUsage();
+  #open: OpenBlock | null = null;
+  #stop: Stop | null = null;
+  #hasStarted = false;
+  #hasEnded = false;
+
+  push({ data }: SseEvent): StreamEvent[] {
+    if (this.#hasEnded) return [];
+    const event = parseEvent(data);
+    if (event === 'terminator') return [];
+    if (!event) return this.#fail(unreadableEvent(data));
+    switch (event.type) {
+      case 'message_start':
+        this.#usage.start(isObject(event.message) ? event.message.usage : undefined);
+        return this.#start();
+      case 'content_block_start':
+        return [...this.#start(), ...this.#close(), ...this.#openBlock(isObject(event.content_block) ? event.content_block : {})];
+      case 'content_block_delta':
+        return [...this.#start(), ...this.#readDelta(isObject(event.delta) ? event.delta : {})];
+      case 'content_block_stop':
+        return this.#close();
+      case 'message_delta':
+        this.#readMessageDelta(event);
+        return [];
+      case 'message_stop':
+        return this.#finish();
+      case 'error':
+        return this.#fail(readFailure(event));
+      default:
+        // `ping`, and whatever is new.
+        return [];
+    }
+  }
+
+  /** A stream that gave its stop reason and usage lacks nothing but its last event: the answer is whole, and it is charged. */
+  end(): StreamEvent[] {
+    if (this.#hasEnded) return [];
+    return this.#stop ? this.#finish() : this.#fail(brokenStream());
+  }
+
+  #start(): StreamEvent[] {
+    if (this.#hasStarted) return [];
+    this.#hasStarted = true;
+    return [{ type: 'start', usage: this.#usage.early }];
+  }
+
+  /** Some hosts put a block's content into its start. */
+  #openBlock(block: JsonObject): StreamEvent[] {
+    switch (block.type) {
+      case 'text':
+        this.#open = { kind: 'text' };
+        return [{ type: 'text-start' }, ...delta('text-delta', asText(block.text))];
+      case 'thinking':
+        this.#open = { kind: 'thinking', signature: asText(block.signature) };
+        return [{ type: 'thinking-start', redacted: false }, ...delta('thinking-delta', asText(block.thinking))];
+      case 'redacted_thinking':
+        this.#open = { kind: 'thinking', signature: asText(block.data) };
+        return [{ type: 'thinking-start', redacted: true }];
+      case 'tool_use':
+        this.#open = { kind: 'tool-call', wholeInput: readInput(block.input), hasDelta: false };
+        return [{ type: 'tool-call-start', id: asText(block.id), name: asText(block.name), kind: 'function' }];
+      default:
+        this.#open = { kind: 'other' };
+        return [];
+    }
+  }
+
+  /** Text that comes without a start opens its own block, so that nothing which was generated is lost. */
+  #readDelta(part: JsonObject): StreamEvent[] {
+    switch (part.type) {
+      case 'text_delta':
+        return [...this.#ensure('text'), ...delta('text-delta', asText(part.text))];
+      case 'thinking_delta':
+        return [...this.#ensure('thinking'), ...delta('thinking-delta', asText(part.thinking))];
+      case 'signature_delta':
+        if (this.#open?.kind === 'thinking') this.#open.signature += asText(part.signature);
+        return [];
+      case 'input_json_delta':
+        return this.#readInputDelta(asText(part.partial_json));
+      default:
+        // `citations_delta`: no other format has them.
+        return [];
+    }
+  }
+
+  #readInputDelta(text: string): StreamEvent[] {
+    if (this.#open?.kind !== 'tool-call' || text === '') return [];
+    this.#open.hasDelta = true;
+    return [{ type: 'tool-call-delta', text }];
+  }
+
+  #ensure(kind: 'text' | 'thinking'): StreamEvent[] {
+    if (this.#open?.kind === kind) return [];
+    return [...this.#close(), ...this.#openBlock({ type: kind })];
+  }
+
+  #close(): StreamEvent[] {
+    const open = this.#open;
+    this.#open = null;
+    switch (open?.kind) {
+      case 'text':
+        return [{ type: 'text-end' }];
+      case 'thinking':
+        return [...readSignature(open.signature), { type: 'thinking-end' }];
+      case 'tool-call':
+        return [...(open.hasDelta ? [] : delta('tool-call-delta', open.wholeInput)), { type: 'tool-call-end' }];
+      default:
+        return [];
+    }
+  }
+
+  #readMessageDelta(event: JsonObject): void {
+    this.#usage.update(event.usage);
+    if (isObject(event.delta) && typeof event.delta.stop_reason === 'string') {
+      this.#stop = readStop(event.delta.stop_reason, event.delta.stop_sequence);
+    }
+  }
+
+  #finish(): StreamEvent[] {
+    const events = [...this.#start(), ...this.#close()];
+    this.#hasEnded = true;
+    return [...events, { type: 'finish', stop: this.#stop ?? { reason: 'end', sequence: null }, usage: this.#usage.total }];
+  }
+
+  #fail(failure: UpstreamFailure): StreamEvent[] {
+    this.#hasEnded = true;
+    return [{ type: 'error', failure }];
+  }
+}
+
+/** `terminator`: OpenAI's last line, which some hosts send in every format. null: not a JSON object. */
+export function parseEvent(data: string): JsonObject | 'terminator' | null {
+  if (data === '[DONE]') return 'terminator';
+  try {
+    const event: unknown = JSON.parse(data);
+    return isObject(event) ? event : null;
+  } catch {
+    return null;
+  }
+}
+
+function delta(type: 'text-delta' | 'thinking-delta' | 'tool-call-delta', text: string): StreamEvent[] {
+  return text === '' ? [] : [{ type, text }];
+}
+
+function readSignature(sealed: string): StreamEvent[] {
+  const signature = openSignature(sealed);
+  return signature ? [{ type: 'thinking-signature', signature }] : [];
+}

@@ -1,0 +1,161 @@
+// The straight path: what changes on the way up and down, and that nothing else does.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UnreadableAnswer } from '../format.ts';
+import { answerContext, clientRequest, eventsOf, parseSse, runPipe, upstreamTarget } from './fixture.ts';
+import { messages } from './index.ts';
+
+const { relay } = messages;
+const up = (fields: Record<string, unknown>, target: Parameters<typeof upstreamTarget>[0] = {}) =>
+  relay.writeRequest(clientRequest(fields), upstreamTarget(target));
+
+test('a request goes up as it came, but for the model, a bounded output and the tier', () => {
+  const content = [{ type: 'hologram', rays: 3 }];
+  const fields = { messages: [{ role: 'user', content }], temperature: 0.3, stream: true, new_field: { a: null } };
+  const { body, ignored } = up(fields, { model: 'upstream-id', maxOutputTokens: 1000, stream: true });
+  assert.deepEqual(body, { model: 'upstream-id', max_tokens: 1000, ...fields, service_tier: 'standard_only' });
+  assert.deepEqual(ignored, []);
+  assert.equal((body.messages as unknown[])[0], fields.messages[0], 'nothing is copied that need not be');
+  assert.equal(up({ max_tokens: 10 }).body.max_tokens, 10);
+});
+
+test('null counts as not given and is not sent', () => {
+  const { body } = up({ temperature: null, stream: null, container: null, thinking: null });
+  assert.deepEqual(Object.keys(body).toSorted(), ['max_tokens', 'messages', 'model', 'service_tier']);
+});
+
+test('a harmless field that names another account’s request is left out and listed', () => {
+  const { body, ignored } = up({ diagnostics: { previous_message_id: 'msg_1' } });
+  assert.equal(body.diagnostics, undefined);
+  assert.deepEqual(ignored, ['diagnostics']);
+});
+
+test('a thinking budget stays below the bounded output, or is left out', () => {
+  const thinking = { type: 'enabled', budget_tokens: 3000, display: 'summarized' };
+  assert.deepEqual(up({ thinking }), up({ thinking }));
+  assert.equal(up({ thinking }).body.thinking, thinking);
+  const bounded = up({ thinking }, { maxOutputTokens: 2500 });
+  assert.deepEqual(bounded.body.thinking, { ...thinking, budget_tokens: 1476 });
+  assert.deepEqual(bounded.ignored, ['thinking.budget_tokens']);
+  assert.deepEqual((up({ thinking }, { maxOutputTokens: 1500 }).body.thinking as typeof thinking).budget_tokens, 1024);
+  assert.equal(up({ thinking }, { maxOutputTokens: 1024 }).body.thinking, undefined);
+});
+
+test('a model that does not think is not asked to', () => {
+  const { body, ignored } = up(
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'low', task_budget: 1 } },
+    { thinking: false },
+  );
+  assert.equal(body.thinking, undefined);
+  assert.deepEqual(body.output_config, { task_budget: 1 });
+  assert.deepEqual(ignored, ['thinking', 'output_config.effort']);
+});
+
+test("other vendors' turns are made fit for Anthropic: their reasoning goes, their call ids are mapped", () => {
+  const call = { type: 'tool_use', id: 'functions.look:0', name: 'look', input: {} };
+  const own = { type: 'thinking', thinking: 'b', signature: 'Eq==' };
+  const fields = {
+    thinking: { type: 'enabled', budget_tokens: 2000 },
+    messages: [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: [own, { type: 'text', text: 'b' }] },
+      { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'tg1.openai.x' }] },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'c', signature: '' }, call] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'functions.look:0', content: 'd' }] },
+    ],
+  };
+  const { body, ignored } = up(fields);
+  const id = 'functions_x2e_look_x3a_0';
+  assert.deepEqual(body.messages, [
+    fields.messages[0],
+    fields.messages[1],
+    { role: 'assistant', content: [{ ...call, id }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'd' }] },
+  ]);
+  // The turn that goes on has lost the thinking it would have to begin with.
+  assert.equal(body.thinking, undefined);
+  assert.deepEqual(ignored, ['thinking', 'thinking.budget_tokens']);
+});
+
+test('an answer comes down as it came, under the catalogue’s id', () => {
+  const body = {
+    id: 'msg_upstream',
+    type: 'message',
+    model: 'upstream-id',
+    content: [
+      { type: 'thinking', thinking: 'é', signature: 's' },
+      { type: 'text', text: 'abc', citations: [{ type: 'x' }] },
+      { type: 'tool_use', id: 'a', name: 'b', input: { c: 1 } },
+      { type: 'new_block', anything: true },
+    ],
+    stop_reason: 'tool_use',
+    stop_sequence: null,
+    usage: { input_tokens: 3, output_tokens: 4, new_count: 5 },
+    new_field: 1,
+  };
+  const relayed = relay.relayAnswer(body, answerContext({ model: 'catalogue/id' }));
+  assert.deepEqual(relayed.body, { ...body, model: 'catalogue/id' });
+  assert.equal(relayed.usage?.inputTokens, 3);
+  assert.deepEqual(relayed.stop, { reason: 'tool-calls', sequence: null });
+  assert.equal(relayed.outputBytes, 2 + 3 + '{"c":1}'.length);
+});
+
+test('what is no message is no answer', () => {
+  for (const body of [null, 'x', [], {}, { type: 'error', error: { message: 'x' } }]) {
+    assert.throws(() => relay.relayAnswer(body, answerContext()), UnreadableAnswer);
+    assert.throws(() => messages.readAnswer(body), UnreadableAnswer);
+  }
+});
+
+const sse = (...events: unknown[]) =>
+  events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
+const start = { type: 'message_start', message: { model: 'upstream-id', usage: { input_tokens: 9, output_tokens: 1 } } };
+const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } };
+
+test('events go down with the very text they came in; the last waits, with the comment directly before it', () => {
+  const pipe = relay.relayStream(answerContext({ model: 'catalogue/id' }));
+  const odd = '{ "type" : "ping" ,  "x":1e3 }   ';
+  const frames = parseSse(sse(start, odd, { type: 'brand_new' }, end, { type: 'message_stop', y: 1 })).map((event) =>
+    pipe.push(event),
+  );
+  assert.equal(
+    frames[0],
+    `event: message_start\ndata: ${JSON.stringify({ ...start, message: { ...start.message, model: 'catalogue/id' } })}\n\n`,
+  );
+  assert.equal(frames[1], `event: ping\ndata: ${odd}\n\n`);
+  assert.equal(frames[2], 'event: brand_new\ndata: {"type":"brand_new"}\n\n');
+  assert.equal(frames[4], '');
+  assert.equal(pipe.progress.status, 'finished');
+  assert.equal(pipe.progress.usage?.outputTokens, 4);
+  assert.equal(pipe.push(parseSse(sse({ type: 'ping' }))[0]!), '');
+  assert.equal(pipe.close(': c'), ': c\n\nevent: message_stop\ndata: {"type":"message_stop","y":1}\n\n');
+});
+
+test('an error within the stream is not handed on: the gateway ends the stream in its own words', () => {
+  const statuses = { overloaded_error: 529, rate_limit_error: 429, invalid_request_error: 400, api_error: 500, strange: 500 };
+  for (const [type, status] of Object.entries(statuses)) {
+    const pipe = relay.relayStream(answerContext());
+    const frames = runPipe(pipe, parseSse(sse(start, { type: 'error', error: { type, message: 'secret' } }, end)));
+    assert.deepEqual(
+      eventsOf(frames).map((event) => event.type),
+      ['message_start'],
+    );
+    assert.deepEqual(pipe.progress.failure, { kind: 'status', status, message: 'secret', retryAfterSeconds: null });
+  }
+});
+
+test('an event that is not JSON fails the stream, a [DONE] does not', () => {
+  const broken = relay.relayStream(answerContext());
+  runPipe(broken, parseSse(sse(start, '{"type":')));
+  assert.equal(broken.progress.failure?.kind, 'unreadable');
+  const done = relay.relayStream(answerContext());
+  runPipe(done, parseSse(sse(start, end, '[DONE]')));
+  assert.equal(done.progress.status, 'finished');
+});
+
+test('without a total from upstream the early count of the start is none', () => {
+  const pipe = relay.relayStream(answerContext());
+  runPipe(pipe, parseSse(sse(start, { ...end, usage: undefined }, { type: 'message_stop' })));
+  assert.equal(pipe.progress.status, 'finished');
+  assert.equal(pipe.progress.usage, null);
+});

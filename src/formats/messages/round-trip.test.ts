@@ -1,0 +1,163 @@
+// Requests that Messages can express come back from it as they were.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { effortLevels, type CanonicalRequest, type Message } from '../../canonical/request.ts';
+import {
+  anthropicSignature,
+  callPart,
+  ids,
+  limits,
+  record,
+  redactedPart,
+  texts,
+  thinkingPart,
+  upstreamTarget,
+} from './fixture.ts';
+import { parseRequest } from './parse-request.ts';
+import { readRequest } from './read-request.ts';
+import { writeRequest } from './write-request.ts';
+
+const filled = texts.filter((text) => text !== '' && !text.startsWith('x-anthropic'));
+const text = fc.oneof(
+  record({ type: fc.constant('text' as const), text: filled }),
+  record({
+    type: fc.constant('text' as const),
+    text: filled,
+    cacheControl: fc.constantFrom({ type: 'ephemeral' as const }, { type: 'ephemeral' as const, ttl: '1h' as const }),
+  }),
+);
+const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
+const url = fc.webUrl().map((address) => ({ kind: 'url' as const, url: address }));
+const image = record({
+  type: fc.constant('image' as const),
+  source: fc.oneof(url, record({ kind: fc.constant('base64' as const), mediaType: fc.constant('image/png'), data: base64 })),
+});
+const document = record({
+  type: fc.constant('document' as const),
+  source: fc.oneof(
+    url,
+    record({ kind: fc.constant('base64' as const), mediaType: fc.constant('application/pdf'), data: base64 }),
+    texts.map((data) => ({ kind: 'base64' as const, mediaType: 'text/plain', data: Buffer.from(data).toString('base64') })),
+  ),
+  name: filled,
+});
+const result = record({
+  type: fc.constant('tool-result' as const),
+  callId: ids,
+  content: fc.array(fc.oneof(text, image, document), { maxLength: 2 }),
+  isError: fc.boolean(),
+});
+
+const parts = <T>(part: fc.Arbitrary<T>) => fc.array(part, { minLength: 1, maxLength: 3 });
+const userTurn: fc.Arbitrary<Message[]> = fc
+  .tuple(fc.option(parts(result)), fc.option(parts(fc.oneof(text, image, document))))
+  .filter(([results, content]) => results !== null || content !== null)
+  .map(([results, content]) => [
+    ...(results ? [{ role: 'tool' as const, content: results }] : []),
+    ...(content ? [{ role: 'user' as const, content }] : []),
+  ]);
+const assistantTurn: fc.Arbitrary<Message[]> = parts(
+  fc.oneof(text, callPart, thinkingPart(anthropicSignature), redactedPart(anthropicSignature)),
+).map((content) => [{ role: 'assistant', content }]);
+const systemTurn: fc.Arbitrary<Message[]> = fc.oneof(
+  fc.constant<Message[]>([]),
+  parts(text).map((content): Message[] => [{ role: 'system', content }]),
+);
+
+/** A user's turn and, where `systemMessages`, a system message after it, then the assistant's, and so on. */
+function conversation(systemMessages: boolean): fc.Arbitrary<Message[]> {
+  const system = systemMessages ? systemTurn : fc.constant([]);
+  const exchange = fc.tuple(userTurn, system, assistantTurn).map((turns) => turns.flat());
+  return fc
+    .tuple(fc.array(exchange, { maxLength: 2 }), userTurn, system)
+    .map(([exchanges, last, end]) => [...exchanges.flat(), ...last, ...end]);
+}
+
+const tool = record({
+  name: ids,
+  description: fc.option(texts),
+  parameters: fc.constantFrom({ type: 'object' }, { type: 'object', properties: { city: { type: 'string' } } }),
+  strict: fc.option(fc.boolean()),
+  kind: fc.constant('function' as const),
+});
+const parallel = fc.option(fc.boolean());
+const toolUse: fc.Arbitrary<Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>> = fc.oneof(
+  fc.constant({ tools: [], toolChoice: null, parallelToolCalls: null }),
+  record({
+    tools: parts(tool),
+    toolChoice: fc.constantFrom(null, { type: 'none' as const }),
+    parallelToolCalls: fc.constant(null),
+  }),
+  record({
+    tools: parts(tool),
+    toolChoice: fc.oneof(fc.constant({ type: 'auto' as const })),
+    parallelToolCalls: parallel,
+  }),
+);
+const forcedUse: typeof toolUse = record({
+  tools: parts(tool),
+  toolChoice: fc.oneof(fc.constant({ type: 'required' as const }), record({ type: fc.constant('tool' as const), name: ids })),
+  parallelToolCalls: parallel,
+});
+
+const outputFormat = fc.constantFrom<CanonicalRequest['outputFormat']>(
+  { type: 'text' },
+  { type: 'json-schema', name: 'answer', description: null, schema: { type: 'object' }, strict: null },
+);
+const common = {
+  system: fc.array(text, { maxLength: 2 }),
+  maxOutputTokens: fc.constant(4096),
+  seed: fc.constant(null),
+  frequencyPenalty: fc.constant(null),
+  presencePenalty: fc.constant(null),
+  stopSequences: fc.array(filled, { maxLength: 2 }),
+  outputFormat,
+  endUser: fc.option(fc.stringMatching(/^[\w-]{1,20}$/)),
+  metadata: fc.constant(null),
+  promptCacheKey: fc.constant(null),
+};
+const unit = fc.option(fc.integer({ min: 0, max: 100 }).map((value) => value / 100));
+
+function roundTrip(request: CanonicalRequest, model: string): void {
+  const { body, ignored } = writeRequest(request, upstreamTarget({ model }));
+  assert.deepEqual(ignored, []);
+  assert.deepEqual(readRequest(parseRequest(JSON.parse(JSON.stringify(body)), limits)), request);
+}
+
+test('a request to a model with sampling comes back as it was', () => {
+  const requests = fc
+    .record({
+      ...common,
+      messages: conversation(false),
+      toolUse: fc.oneof(toolUse, forcedUse),
+      temperature: unit,
+      topP: unit,
+      topK: fc.option(fc.nat({ max: 100 })),
+      reasoning: fc.constantFrom(null, { effort: 'none' as const, budgetTokens: null }),
+    })
+    .map(({ toolUse: use, ...rest }) => ({ ...rest, ...use }));
+  fc.assert(
+    fc.property(requests, (request) => roundTrip(request, 'claude-sonnet-4-20250514')),
+    { numRuns: 200 },
+  );
+});
+
+test('a request to a newer model comes back as it was, with its effort and the system messages within', () => {
+  const efforts = effortLevels.filter((level) => level !== 'none' && level !== 'minimal');
+  const requests = fc
+    .record({
+      ...common,
+      messages: conversation(true),
+      toolUse,
+      temperature: fc.constant(null),
+      topP: fc.constant(null),
+      topK: fc.constant(null),
+      reasoning: fc.option(record({ effort: fc.option(fc.constantFrom(...efforts)), budgetTokens: fc.constant(null) })),
+    })
+    .map(({ toolUse: use, ...rest }) => ({ ...rest, ...use }));
+  fc.assert(
+    fc.property(requests, (request) => roundTrip(request, 'claude-opus-5')),
+    { numRuns: 200 },
+  );
+});

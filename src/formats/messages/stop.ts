@@ -1,0 +1,43 @@
+// Why an answer ended.
+import type { Stop } from '../../canonical/event.ts';
+
+/** A reason that we do not know counts as a plain end: the answer is there. */
+export function readStop(reason: unknown, sequence: unknown): Stop {
+  return { reason: readReason(reason), sequence: typeof sequence === 'string' ? sequence : null };
+}
+
+function readReason(reason: unknown): Stop['reason'] {
+  switch (reason) {
+    case 'stop_sequence':
+      return 'stop-sequence';
+    case 'tool_use':
+      return 'tool-calls';
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'length';
+    case 'refusal':
+      return 'refusal';
+    case 'pause_turn':
+      return 'pause';
+    default:
+      return 'end';
+  }
+}
+
+export type WrittenStop = { readonly stop_reason: string; readonly stop_sequence: string | null };
+
+/** Messages has no refusal block: a refusal's words are text, so that it was one must show in the reason. */
+export function writeStop(stop: Stop, hasRefusal: boolean): WrittenStop {
+  const reason = hasRefusal && stop.reason === 'end' ? 'refusal' : stop.reason;
+  return { stop_reason: writtenReasons[reason], stop_sequence: stop.sequence };
+}
+
+const writtenReasons: Readonly<Record<Stop['reason'], string>> = {
+  end: 'end_turn',
+  'stop-sequence': 'stop_sequence',
+  'tool-calls': 'tool_use',
+  length: 'max_tokens',
+  'content-filter': 'refusal',
+  refusal: 'refusal',
+  pause: 'pause_turn',
+};

@@ -1,0 +1,89 @@
+// Usage in Messages: `input_tokens` excludes what was read from and written to the prompt cache, `output_tokens` includes thinking.
+import { noUsage, readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { isObject } from '../../lib/json.ts';
+import { tokensFromBytes } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject } from '../format.ts';
+
+/** null when the upstream gave no counts, or none that can be believed: no request is without input. */
+export function readUsage(value: unknown): Usage | null {
+  if (!isObject(value)) return null;
+  const inputTokens = readTokenCount(value.input_tokens);
+  const outputTokens = readTokenCount(value.output_tokens);
+  if (inputTokens === null || outputTokens === null) return null;
+  const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const usage = {
+    inputTokens,
+    cacheReadTokens: readTokenCount(value.cache_read_input_tokens) ?? 0,
+    ...readCacheWrites(value),
+    outputTokens,
+    reasoningTokens: Math.min(readTokenCount(details.thinking_tokens) ?? 0, outputTokens),
+  };
+  return totalInputTokens(usage) > 0 ? usage : null;
+}
+
+/**
+ * Splits what was written to the cache by lifetime. The total counts; in a stream only its first event has the split, so a total that
+ * has grown since goes to the one hour lifetime if that is the only one the request used, else to the short one.
+ */
+function readCacheWrites(usage: Record<string, unknown>): Pick<Usage, 'cacheWriteTokens' | 'cacheWrite1hTokens'> {
+  const split = isObject(usage.cache_creation) ? usage.cache_creation : {};
+  const short = readTokenCount(split.ephemeral_5m_input_tokens) ?? 0;
+  const long = readTokenCount(split.ephemeral_1h_input_tokens) ?? 0;
+  const total = readTokenCount(usage.cache_creation_input_tokens) ?? short + long;
+  const cacheWrite1hTokens = short === 0 && long > 0 ? total : Math.min(long, total);
+  return { cacheWriteTokens: total - cacheWrite1hTokens, cacheWrite1hTokens };
+}
+
+const inputCounts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
+
+/**
+ * Gathers the usage of a stream: `message_start` counts the input early, `message_delta` gives cumulative totals. Older upstreams give
+ * only `output_tokens` there, and some hosts 0 for an input that the start had counted, which is no count.
+ */
+export class StreamUsage {
+  #merged: Record<string, unknown> = {};
+  #hasTotal = false;
+
+  start(usage: unknown): void {
+    if (isObject(usage)) this.#merged = { ...usage };
+  }
+
+  update(usage: unknown): void {
+    if (!isObject(usage)) return;
+    const countsInput = inputCounts.some((name) => (readTokenCount(usage[name]) ?? 0) > 0);
+    for (const [name, value] of Object.entries(usage)) {
+      if (value !== null && (countsInput || !inputCounts.includes(name))) this.#merged[name] = value;
+    }
+    // The start's `output_tokens` counts the first token or so: without a total it must not pass for one.
+    if (readTokenCount(usage.output_tokens) !== null) this.#hasTotal = true;
+  }
+
+  /** What `message_start` counted. */
+  get early(): Usage | null {
+    return readUsage(this.#merged);
+  }
+
+  /** null when the stream gave no total of its output. */
+  get total(): Usage | null {
+    return this.#hasTotal ? readUsage(this.#merged) : null;
+  }
+}
+
+export function writeUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    cache_read_input_tokens: usage.cacheReadTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWriteTokens,
+      ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+  };
+}
+
+/** What a client is shown when the upstream counted nothing: the same own count that it is charged by. */
+export function countUsage(context: AnswerContext, outputBytes: number): Usage {
+  return { ...noUsage, inputTokens: context.estimatedInputTokens, outputTokens: tokensFromBytes(outputBytes) };
+}

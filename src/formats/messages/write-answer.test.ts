@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Answer } from '../../canonical/answer.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import { answerContext, answers } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
+import { writeAnswer } from './write-answer.ts';
+
+const stop = { reason: 'end', sequence: null } as const;
+const usage = { ...noUsage, inputTokens: 5, outputTokens: 7 };
+const asJson = (answer: Answer) => JSON.parse(JSON.stringify(writeAnswer(answer, answerContext()))) as unknown;
+
+test('an answer that is written and read again is the same', () => {
+  fc.assert(
+    fc.property(answers, (answer) => {
+      assert.deepEqual(readAnswer(asJson(answer)), answer);
+    }),
+  );
+});
+
+test('a text answer has every field of the specification', () => {
+  const answer: Answer = {
+    content: [{ type: 'text', text: 'Bonjour' }],
+    stop,
+    usage: {
+      inputTokens: 5,
+      cacheReadTokens: 1,
+      cacheWriteTokens: 2,
+      cacheWrite1hTokens: 3,
+      outputTokens: 7,
+      reasoningTokens: 4,
+    },
+  };
+  assert.deepEqual(asJson(answer), {
+    id: 'msg_01kahw0000000000000000test',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-test',
+    content: [{ type: 'text', text: 'Bonjour' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: {
+      input_tokens: 5,
+      cache_creation_input_tokens: 5,
+      cache_read_input_tokens: 1,
+      cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 3 },
+      output_tokens: 7,
+      output_tokens_details: { thinking_tokens: 4 },
+    },
+  });
+});
+
+test('a refusal is text with the stop reason that says so', () => {
+  const written = writeAnswer({ content: [{ type: 'refusal', text: 'No.' }], stop, usage }, answerContext());
+  assert.deepEqual(written.content, [{ type: 'text', text: 'No.' }]);
+  assert.equal(written.stop_reason, 'refusal');
+});
+
+test('every stop reason has its name', () => {
+  const names = {
+    end: 'end_turn',
+    'stop-sequence': 'stop_sequence',
+    'tool-calls': 'tool_use',
+    length: 'max_tokens',
+    'content-filter': 'refusal',
+    refusal: 'refusal',
+    pause: 'pause_turn',
+  } as const;
+  for (const [reason, name] of Object.entries(names)) {
+    const written = writeAnswer(
+      { content: [], stop: { reason: reason as keyof typeof names, sequence: null }, usage },
+      answerContext(),
+    );
+    assert.equal(written.stop_reason, name);
+  }
+});
+
+test('reasoning of another vendor carries its signature recognisably, without one an empty signature', () => {
+  const thinking = { type: 'thinking', text: 'Hm', redacted: false } as const;
+  const content = [
+    { ...thinking, signature: { vendor: 'openai', value: 'abc.def' } },
+    { ...thinking, signature: { vendor: 'anthropic', value: 'Eq==' } },
+    { ...thinking, signature: null },
+    { ...thinking, text: '', redacted: true, signature: { vendor: 'google', value: 'g' } },
+    { ...thinking, text: '', redacted: true, signature: null },
+  ] as const;
+  const written = writeAnswer({ content, stop, usage }, answerContext());
+  assert.deepEqual(written.content, [
+    { type: 'thinking', thinking: 'Hm', signature: 'tg1.openai.abc.def' },
+    { type: 'thinking', thinking: 'Hm', signature: 'Eq==' },
+    { type: 'thinking', thinking: 'Hm', signature: '' },
+    { type: 'redacted_thinking', data: 'tg1.google.g' },
+  ]);
+});
+
+test('arguments that are no JSON object keep their text under one telling name', () => {
+  const call = { type: 'tool-call', id: 'a', name: 'b', kind: 'function' } as const;
+  const inputs: [text: string, input: unknown][] = [
+    ['{"city":"Paris"}', { city: 'Paris' }],
+    ['', {}],
+    ['{"city":"Par', { invalid_json_arguments: '{"city":"Par' }],
+    ['[1]', { invalid_json_arguments: '[1]' }],
+  ];
+  for (const [text, input] of inputs) {
+    const written = writeAnswer({ content: [{ ...call, arguments: text }], stop, usage }, answerContext());
+    assert.deepEqual(written.content, [{ type: 'tool_use', id: 'a', name: 'b', input }]);
+  }
+});
+
+test('without a count from upstream the client sees our own, by which it is charged', () => {
+  const content = [
+    { type: 'text', text: 'é'.repeat(100) },
+    { type: 'tool-call', id: 'a', name: 'b', arguments: '{"a":1}', kind: 'function' },
+  ] as const;
+  const written = writeAnswer({ content, stop, usage: null }, answerContext());
+  assert.equal((written.usage as Record<string, unknown>).input_tokens, 77);
+  assert.equal((written.usage as Record<string, unknown>).output_tokens, Math.ceil(207 / 4));
+});

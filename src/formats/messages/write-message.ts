@@ -1,0 +1,133 @@
+// The canonical conversation as Anthropic wants it: user and assistant turns in alternation, tool results first in a user turn, system
+// text in the conversation only where the model and the place allow it.
+import type { AssistantPart, Message, TextPart, ThinkingPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import type { JsonObject } from '../format.ts';
+import { writeCacheControl, writeDocument, writeImage } from './media.ts';
+import { upstreamCallId, writeInput } from './tool-input.ts';
+
+export type WrittenConversation = {
+  readonly system: readonly JsonObject[];
+  readonly messages: readonly JsonObject[];
+  /** Whether reasoning of other vendors, or without a signature, was left out: Anthropic refuses it. */
+  readonly droppedThinking: boolean;
+};
+
+type Turn =
+  | { readonly role: 'user'; readonly results: JsonObject[]; readonly rest: JsonObject[] }
+  | { readonly role: 'assistant' | 'system'; readonly content: JsonObject[] };
+
+export function writeConversation(
+  system: readonly TextPart[],
+  messages: readonly Message[],
+  { systemMessages }: { readonly systemMessages: boolean },
+): WrittenConversation {
+  const leading = system.flatMap(writeText);
+  const turns: Turn[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'system') addMessage(turns, message);
+    else if (turns.length === 0) leading.push(...message.content.flatMap(writeText));
+    else addSystemMessage(turns, message.content, systemMessages && mayHoldSystem(turns, messages.slice(index + 1)));
+  }
+  return {
+    system: leading,
+    messages: turns.filter((turn) => blocksOf(turn).length > 0).map((turn) => ({ role: turn.role, content: blocksOf(turn) })),
+    droppedThinking: messages.some((message) => message.role === 'assistant' && message.content.some(isForeignThinking)),
+  };
+}
+
+function blocksOf(turn: Turn): readonly JsonObject[] {
+  return turn.role === 'user' ? [...turn.results, ...turn.rest] : turn.content;
+}
+
+function addMessage(turns: Turn[], message: Exclude<Message, { role: 'system' }>): void {
+  switch (message.role) {
+    case 'user':
+      userTurn(turns).rest.push(...message.content.flatMap(writeUserPart));
+      return;
+    case 'tool':
+      userTurn(turns).results.push(...message.content.map(writeResult));
+      return;
+    case 'assistant': {
+      const content = message.content.flatMap(writeAssistantPart);
+      // An empty turn would keep apart the two around it.
+      if (content.length > 0) turnOf(turns, 'assistant').content.push(...content);
+      return;
+    }
+  }
+}
+
+/** Elsewhere the instruction is put into the user's turn, marked as what it is. */
+function addSystemMessage(turns: Turn[], content: readonly TextPart[], asSystem: boolean): void {
+  if (asSystem) turnOf(turns, 'system').content.push(...content.flatMap(writeText));
+  else userTurn(turns).rest.push(...content.flatMap((part) => writeText({ ...part, text: `<system>\n${part.text}\n</system>` })));
+}
+
+/** Anthropic's rule: after a user turn, and last or ahead of an assistant turn. */
+function mayHoldSystem(turns: readonly Turn[], following: readonly Message[]): boolean {
+  const next = following.find((message) => message.role !== 'system');
+  return turns.at(-1)?.role !== 'assistant' && (!next || next.role === 'assistant');
+}
+
+function userTurn(turns: Turn[]): Extract<Turn, { role: 'user' }> {
+  const last = turns.at(-1);
+  if (last?.role === 'user') return last;
+  const turn = { role: 'user' as const, results: [], rest: [] };
+  turns.push(turn);
+  return turn;
+}
+
+function turnOf(turns: Turn[], role: 'assistant' | 'system'): Exclude<Turn, { role: 'user' }> {
+  const last = turns.at(-1);
+  if (last && last.role !== 'user' && last.role === role) return last;
+  const turn = { role, content: [] };
+  turns.push(turn);
+  return turn;
+}
+
+/** Anthropic refuses empty text; nothing is lost with it. */
+function writeText({ text, cacheControl }: TextPart): JsonObject[] {
+  return text === '' ? [] : [{ type: 'text', text, ...writeCacheControl(cacheControl) }];
+}
+
+function writeUserPart(part: UserPart): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return writeText(part);
+    case 'image':
+      return [writeImage(part)];
+    case 'document':
+      return [writeDocument(part)];
+  }
+}
+
+function writeResult({ callId, content, isError, cacheControl }: ToolResultPart): JsonObject {
+  const blocks = content.flatMap(writeUserPart);
+  return {
+    type: 'tool_result',
+    tool_use_id: upstreamCallId(callId),
+    ...(blocks.length > 0 ? { content: blocks } : {}),
+    ...(isError ? { is_error: true } : {}),
+    ...writeCacheControl(cacheControl),
+  };
+}
+
+function writeAssistantPart(part: AssistantPart): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return writeText({ ...part, type: 'text' });
+    case 'thinking':
+      return isForeignThinking(part) ? [] : [writeThinking(part)];
+    case 'tool-call':
+      return [{ type: 'tool_use', id: upstreamCallId(part.id), name: part.name, input: writeInput(part.arguments) }];
+  }
+}
+
+function isForeignThinking(part: AssistantPart): boolean {
+  return part.type === 'thinking' && part.signature?.vendor !== 'anthropic';
+}
+
+function writeThinking({ text, signature, redacted }: ThinkingPart): JsonObject {
+  const value = signature?.value ?? '';
+  return redacted ? { type: 'redacted_thinking', data: value } : { type: 'thinking', thinking: text, signature: value };
+}

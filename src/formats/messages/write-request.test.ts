@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import type { CanonicalRequest, Message, Reasoning, Tool } from '../../canonical/request.ts';
+import { clientRequest, upstreamTarget } from './fixture.ts';
+import { modelTraits } from './model-traits.ts';
+import { readRequest } from './read-request.ts';
+import { writeRequest } from './write-request.ts';
+
+const base: CanonicalRequest = { ...readRequest(clientRequest()), maxOutputTokens: null };
+const older = 'claude-sonnet-4-5-20250929';
+const newer = 'claude-opus-5';
+const write = (fields: Partial<CanonicalRequest>, target: Parameters<typeof upstreamTarget>[0] = {}) =>
+  writeRequest({ ...base, ...fields }, upstreamTarget({ model: older, maxOutputTokens: 8192, ...target }));
+const text = (value: string) => ({ type: 'text' as const, text: value });
+const user = (value: string): Message => ({ role: 'user', content: [text(value)] });
+const assistant = (value: string): Message => ({ role: 'assistant', content: [text(value)] });
+const call: Message = {
+  role: 'assistant',
+  content: [{ type: 'tool-call', id: 'call_1', name: 'look', arguments: '{}', kind: 'function' }],
+};
+const answer: Message = {
+  role: 'tool',
+  content: [{ type: 'tool-result', callId: 'call_1', content: [text('A cat')], isError: false }],
+};
+const look: Tool = { name: 'look', description: null, parameters: null, strict: null, kind: 'function' };
+
+test('every request has its output limit and the standard tier, and says that it streams only when it does', () => {
+  assert.deepEqual(write({}).body, {
+    model: older,
+    max_tokens: 8192,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    service_tier: 'standard_only',
+  });
+  assert.equal(write({}, { stream: true }).body.stream, true);
+});
+
+test('turns alternate, tool results come first in their turn, and empty text is left out', () => {
+  const { body } = write({ messages: [user('a'), user(''), call, user('b'), answer, assistant('c'), assistant('d'), user('e')] });
+  assert.deepEqual(body.messages, [
+    { role: 'user', content: [{ type: 'text', text: 'a' }] },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: {} }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'A cat' }] },
+        { type: 'text', text: 'b' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'c' },
+        { type: 'text', text: 'd' },
+      ],
+    },
+    { role: 'user', content: [{ type: 'text', text: 'e' }] },
+  ]);
+});
+
+test('system messages go where the model takes them: ahead, in the conversation, or marked in the turn of the user', () => {
+  const system = (value: string): Message => ({ role: 'system', content: [text(value)] });
+  const messages = [system('first'), user('a'), system('then'), assistant('b'), system('later'), user('c')];
+  const within = write({ messages }, { model: 'claude-opus-4-8' }).body;
+  assert.deepEqual(within.system, [text('first')]);
+  assert.deepEqual(within.messages, [
+    { role: 'user', content: [text('a')] },
+    { role: 'system', content: [text('then')] },
+    { role: 'assistant', content: [text('b')] },
+    // Ahead of a user's turn Anthropic takes none.
+    { role: 'user', content: [text('<system>\nlater\n</system>'), text('c')] },
+  ]);
+  const marked = write({ messages }).body;
+  assert.deepEqual(marked.messages, [
+    { role: 'user', content: [text('a'), text('<system>\nthen\n</system>')] },
+    { role: 'assistant', content: [text('b')] },
+    { role: 'user', content: [text('<system>\nlater\n</system>'), text('c')] },
+  ]);
+});
+
+test("reasoning of other vendors, or unsigned, is dropped and listed; Anthropic's goes back byte for byte", () => {
+  const thinking = { type: 'thinking', text: 'Hm', redacted: false } as const;
+  const content = [
+    { ...thinking, signature: { vendor: 'openai' as const, value: 'o' } },
+    { ...thinking, signature: null },
+    { ...thinking, signature: { vendor: 'anthropic' as const, value: 'Eq==' } },
+    { ...thinking, text: '', redacted: true, signature: { vendor: 'anthropic' as const, value: 'Er==' } },
+    text('x'),
+  ];
+  const { body, ignored } = write({ messages: [user('a'), { role: 'assistant', content }, user('b')] });
+  assert.deepEqual((body.messages as unknown[])[1], {
+    role: 'assistant',
+    content: [{ type: 'thinking', thinking: 'Hm', signature: 'Eq==' }, { type: 'redacted_thinking', data: 'Er==' }, text('x')],
+  });
+  assert.deepEqual(ignored, ['thinking']);
+});
+
+test('a turn that held only foreign reasoning leaves no empty turn', () => {
+  const foreign: Message = { role: 'assistant', content: [{ type: 'thinking', text: 'Hm', redacted: false, signature: null }] };
+  assert.deepEqual(write({ messages: [user('a'), foreign, user('b')] }).body.messages, [
+    { role: 'user', content: [text('a'), text('b')] },
+  ]);
+});
+
+test('call ids with characters that Anthropic refuses are mapped alike at both ends', () => {
+  const id = 'functions.look:0';
+  const { body } = write({
+    messages: [
+      { role: 'assistant', content: [{ type: 'tool-call', id, name: 'look', arguments: '{}', kind: 'function' }] },
+      { role: 'tool', content: [{ type: 'tool-result', callId: id, content: [], isError: true }] },
+    ],
+  });
+  const [first, second] = body.messages as { content: Record<string, unknown>[] }[];
+  assert.match(first!.content[0]!.id as string, /^[a-zA-Z0-9_-]+$/);
+  assert.deepEqual(second!.content[0], { type: 'tool_result', tool_use_id: first!.content[0]!.id, is_error: true });
+});
+
+test('what Messages does not know is listed, and what says nothing is not', () => {
+  const { ignored } = write({
+    seed: 1,
+    frequencyPenalty: 0.5,
+    presencePenalty: 0,
+    metadata: { a: 'b' },
+    promptCacheKey: 'k',
+    endUser: 'someone@example.com',
+  });
+  assert.deepEqual(ignored, ['seed', 'frequency_penalty', 'metadata', 'prompt_cache_key', 'user']);
+});
+
+const samplings: [model: string, asked: Partial<CanonicalRequest>, sent: Record<string, number>, ignored: string[]][] = [
+  ['claude-sonnet-4-20250514', { temperature: 0.5, topP: 0.9, topK: 5 }, { temperature: 0.5, top_p: 0.9, top_k: 5 }, []],
+  ['claude-sonnet-4-20250514', { temperature: 1.7 }, { temperature: 1 }, ['temperature']],
+  [older, { temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['top_p']],
+  [older, { topP: 0.9 }, { top_p: 0.9 }, []],
+  [newer, { temperature: 0, topP: 0.9, topK: 5 }, {}, ['temperature', 'top_p', 'top_k']],
+  [older, { temperature: 0, topK: 5, reasoning: { effort: 'low', budgetTokens: null } }, {}, ['temperature', 'top_k']],
+  ['deepseek-chat', { temperature: 0.5, topP: 0.9 }, { temperature: 0.5, top_p: 0.9 }, []],
+];
+
+for (const [model, asked, sent, listed] of samplings) {
+  test(`${model} asked for ${JSON.stringify(asked)} is sent ${JSON.stringify(sent)}`, () => {
+    const { body, ignored } = write(asked, { model });
+    for (const name of ['temperature', 'top_p', 'top_k']) assert.equal(body[name], sent[name], name);
+    assert.deepEqual(ignored, listed);
+  });
+}
+
+const enabled = (budget: number) => ({ type: 'enabled', budget_tokens: budget });
+const reasonings: [model: string, reasoning: Reasoning, thinking: unknown, effort: string | undefined][] = [
+  [older, { effort: 'high', budgetTokens: null }, enabled(7168), undefined],
+  [older, { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
+  [older, { effort: null, budgetTokens: null }, enabled(7168), undefined],
+  [older, { effort: null, budgetTokens: 2000 }, enabled(2000), undefined],
+  [older, { effort: 'none', budgetTokens: null }, { type: 'disabled' }, undefined],
+  ['claude-opus-4-6', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'high'],
+  ['claude-opus-4-6', { effort: null, budgetTokens: 2000 }, enabled(2000), undefined],
+  ['claude-opus-4-7', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'xhigh'],
+  [newer, { effort: 'minimal', budgetTokens: null }, { type: 'adaptive' }, 'low'],
+  [newer, { effort: null, budgetTokens: null }, { type: 'adaptive' }, undefined],
+  [newer, { effort: null, budgetTokens: 30_000 }, { type: 'adaptive' }, 'high'],
+  [newer, { effort: 'none', budgetTokens: null }, undefined, 'low'],
+  ['claude-mythos-preview', { effort: 'max', budgetTokens: null }, { type: 'adaptive' }, 'max'],
+  ['kimi-k2', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
+];
+
+for (const [model, reasoning, thinking, effort] of reasonings) {
+  test(`${model} asked to think by ${JSON.stringify(reasoning)} gets ${JSON.stringify(thinking)} and effort ${effort}`, () => {
+    const { body, ignored } = write({ reasoning }, { model });
+    assert.deepEqual(body.thinking, thinking);
+    assert.equal((body.output_config as Record<string, unknown> | undefined)?.effort, effort);
+    assert.deepEqual(ignored, []);
+  });
+}
+
+test('thinking is left out, and listed, where it would be refused', () => {
+  const reasoning = { effort: 'high', budgetTokens: null } as const;
+  const cases: [fields: Partial<CanonicalRequest>, target: Parameters<typeof upstreamTarget>[0]][] = [
+    [{}, { thinking: false }],
+    [{}, { maxOutputTokens: 1024 }],
+    [{ tools: [look], toolChoice: { type: 'required' } }, {}],
+    // Another vendor's model made the call: its turn does not begin with thinking.
+    [{ tools: [look], messages: [user('a'), call, answer] }, {}],
+  ];
+  for (const [fields, target] of cases) {
+    const { body, ignored } = write({ reasoning, ...fields }, target);
+    assert.equal(body.thinking, undefined);
+    assert.deepEqual(ignored, ['reasoning_effort']);
+  }
+  const forced = write({ reasoning, tools: [look], toolChoice: { type: 'required' } }, { model: newer });
+  assert.equal(forced.body.thinking, undefined);
+  assert.deepEqual(forced.body.output_config, { effort: 'high' });
+});
+
+test('tools get an object schema, and a choice is sent only beside tools', () => {
+  const choice = (fields: Partial<CanonicalRequest>) => write({ tools: [look], ...fields }).body.tool_choice;
+  assert.deepEqual(write({ tools: [look] }).body.tools, [{ name: 'look', input_schema: { type: 'object' } }]);
+  assert.equal(choice({}), undefined);
+  assert.deepEqual(choice({ parallelToolCalls: false }), { type: 'auto', disable_parallel_tool_use: true });
+  assert.deepEqual(choice({ toolChoice: { type: 'required' }, parallelToolCalls: true }), {
+    type: 'any',
+    disable_parallel_tool_use: false,
+  });
+  assert.deepEqual(choice({ toolChoice: { type: 'tool', name: 'look' } }), { type: 'tool', name: 'look' });
+  assert.equal(write({ toolChoice: { type: 'auto' } }).body.tool_choice, undefined);
+});
+
+test('what cannot be said in Messages is refused by name', () => {
+  const custom: Tool = { ...look, kind: 'custom' };
+  const document = {
+    type: 'document',
+    source: { kind: 'base64', mediaType: 'application/msword', data: 'AAAA' },
+    name: 'a.doc',
+  } as const;
+  const cases: [fields: Partial<CanonicalRequest>, message: RegExp][] = [
+    [{ tools: [look, custom] }, /^Error: tools\[1\] is a custom/],
+    [{ toolChoice: { type: 'required' } }, /^Error: tool_choice asks for a tool call/],
+    [{ outputFormat: { type: 'json' } }, /json_object/],
+    [{ messages: [{ role: 'user', content: [document] }] }, /The document "a.doc" of type application\/msword/],
+  ];
+  for (const [fields, message] of cases) {
+    assert.throws(() => write(fields), ApiError);
+    assert.throws(() => write(fields), message);
+  }
+});
+
+test('generations are told apart by every form of their ids', () => {
+  for (const id of [
+    'claude-3-7-sonnet-latest',
+    'claude-sonnet-4-20250514',
+    'claude-opus-4-1',
+    'claude-haiku-4-5-20251001',
+    'gpt-x',
+  ]) {
+    assert.equal(modelTraits(id).thinking, 'budget', id);
+  }
+  for (const id of ['claude-opus-4-6', 'anthropic/claude-sonnet-4.6', 'anthropic.claude-opus-4-6-v1'])
+    assert.equal(modelTraits(id).thinking, 'both', id);
+  for (const id of [
+    'claude-opus-4-7',
+    'claude-sonnet-5',
+    'claude-fable-5-2',
+    'claude-haiku-5-5-20261001',
+    'claude-mythos-preview',
+  ]) {
+    assert.equal(modelTraits(id).thinking, 'adaptive', id);
+  }
+});

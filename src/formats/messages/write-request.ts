@@ -1,0 +1,126 @@
+// The canonical request as the body of an upstream call. Every request has its output limit and, since the operator's credential is
+// shared, the standard service tier.
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
+import type { JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { writeCacheControl } from './media.ts';
+import { modelTraits, type ModelTraits } from './model-traits.ts';
+import { writeThinkingConfig } from './thinking-config.ts';
+import { writeConversation } from './write-message.ts';
+
+/** Throws ApiError `invalid_request` on what Messages cannot express without changing its meaning. */
+export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
+  const traits = modelTraits(target.model);
+  const ignored = unknownFields(request);
+  const conversation = writeConversation(request.system, request.messages, traits);
+  if (conversation.droppedThinking) ignored.push('thinking');
+  const thinking = writeThinkingConfig(request, { target, traits, messages: conversation.messages });
+  if (thinking.isDropped) ignored.push('reasoning_effort');
+  const isThinking = thinking.thinking !== null && thinking.thinking.type !== 'disabled';
+  return {
+    body: {
+      model: target.model,
+      max_tokens: target.maxOutputTokens,
+      ...(conversation.system.length > 0 ? { system: conversation.system } : {}),
+      messages: conversation.messages,
+      ...writeTools(request),
+      ...(request.stopSequences.length > 0 ? { stop_sequences: request.stopSequences } : {}),
+      ...writeSampling(request, { traits, isThinking }, ignored),
+      ...(thinking.thinking ? { thinking: thinking.thinking } : {}),
+      ...writeOutputConfig(request, thinking.effort),
+      ...writeEndUser(request, ignored),
+      service_tier: 'standard_only',
+      ...(target.stream ? { stream: true } : {}),
+    },
+    ignored,
+  };
+}
+
+/** What Messages has no field for and an answer does without. */
+function unknownFields(request: CanonicalRequest): string[] {
+  const ignored: string[] = [];
+  if (request.seed !== null) ignored.push('seed');
+  if (request.frequencyPenalty) ignored.push('frequency_penalty');
+  if (request.presencePenalty) ignored.push('presence_penalty');
+  if (request.metadata !== null) ignored.push('metadata');
+  if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
+  return ignored;
+}
+
+/** `tool_choice` is refused without tools, where `auto` and `none` say nothing anyway. */
+function writeTools({ tools, toolChoice, parallelToolCalls }: CanonicalRequest): JsonObject {
+  if (tools.length === 0) {
+    if (toolChoice?.type !== 'required' && toolChoice?.type !== 'tool') return {};
+    throw invalidRequest('tool_choice', 'tool_choice asks for a tool call, but the request has no tools');
+  }
+  const choice = writeToolChoice(toolChoice, parallelToolCalls);
+  return { tools: tools.map(writeTool), ...(choice ? { tool_choice: choice } : {}) };
+}
+
+function writeTool(tool: Tool, index: number): JsonObject {
+  if (tool.kind === 'custom') {
+    throw invalidRequest(
+      `tools[${index}]`,
+      `tools[${index}] is a custom (free-form) tool, which this model does not know; use a function with a JSON schema`,
+    );
+  }
+  return {
+    name: tool.name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    input_schema: { type: 'object', ...tool.parameters },
+    ...(tool.strict === null ? {} : { strict: tool.strict }),
+    ...writeCacheControl(tool.cacheControl),
+  };
+}
+
+function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): JsonObject | null {
+  if (choice?.type === 'none') return { type: 'none' };
+  if (!choice && parallel !== false) return null;
+  const parallelField = parallel === null ? {} : { disable_parallel_tool_use: !parallel };
+  if (choice?.type === 'tool') return { type: 'tool', name: choice.name, ...parallelField };
+  return { type: choice?.type === 'required' ? 'any' : 'auto', ...parallelField };
+}
+
+/** Adds to `ignored` what the model, or its thinking, does not take; a temperature above Messages' highest counts as that one. */
+function writeSampling(
+  { temperature, topP, topK }: CanonicalRequest,
+  { traits, isThinking }: { traits: ModelTraits; isThinking: boolean },
+  ignored: string[],
+): JsonObject {
+  const takesAny = traits.sampling !== 'none';
+  const fields: Record<string, number> = {};
+  const put = (name: string, value: number | null, isTaken: boolean) => {
+    if (value === null) return;
+    if (isTaken) fields[name] = value;
+    else ignored.push(name);
+  };
+  const highest = temperature === null ? null : Math.min(temperature, 1);
+  put('temperature', highest, takesAny && (!isThinking || highest === 1));
+  if (temperature !== highest && fields.temperature !== undefined) ignored.push('temperature');
+  const hasRoom = traits.sampling === 'all' || fields.temperature === undefined;
+  put('top_p', topP, takesAny && hasRoom && (!isThinking || (topP ?? 0) >= 0.95));
+  put('top_k', topK, takesAny && !isThinking);
+  return fields;
+}
+
+function writeOutputConfig({ outputFormat }: CanonicalRequest, effort: string | null): JsonObject {
+  if (outputFormat.type === 'json') {
+    throw invalidRequest(
+      null,
+      'The output format `json_object` (JSON of any shape) is not available on this model; give a JSON schema with `json_schema`',
+    );
+  }
+  const format = outputFormat.type === 'json-schema' ? { format: { type: 'json_schema', schema: outputFormat.schema } } : {};
+  const config = { ...(effort === null ? {} : { effort }), ...format };
+  return Object.keys(config).length > 0 ? { output_config: config } : {};
+}
+
+const endUserCharactersMax = 256;
+
+/** Anthropic refuses mail addresses and long ids; the field is only its help against abuse. */
+function writeEndUser({ endUser }: CanonicalRequest, ignored: string[]): JsonObject {
+  if (endUser === null) return {};
+  if (endUser.length <= endUserCharactersMax && !endUser.includes('@')) return { metadata: { user_id: endUser } };
+  ignored.push('user');
+  return {};
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AnswerCollector, answerEvents } from '../../canonical/answer.ts';
+import { ApiError } from '../../canonical/errors.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import { answerContext, answers, eventsOf, parseSse, runPipe, runReader, wildEvents } from './fixture.ts';
+import { readStream } from './read-stream.ts';
+import { writeStream } from './write-stream.ts';
+
+const stop = { reason: 'end', sequence: null } as const;
+const finish: StreamEvent = { type: 'finish', stop, usage: { ...noUsage, inputTokens: 5, outputTokens: 7 } };
+const write = (events: Iterable<StreamEvent>, comment = '') => runPipe(writeStream(answerContext()), events, comment);
+
+test('an answer that is streamed and collected again is the same', () => {
+  fc.assert(
+    fc.property(answers, (answer) => {
+      const collector = new AnswerCollector();
+      for (const event of runReader(readStream(), parseSse(write(answerEvents(answer))))) collector.push(event);
+      assert.deepEqual(collector.answer, answer);
+    }),
+  );
+});
+
+test('whatever comes in, blocks never overlap, are numbered without gaps, and get deltas of their own kind', () => {
+  fc.assert(
+    fc.property(fc.array(wildEvents, { maxLength: 30 }), (events) => {
+      const written = eventsOf(write([...events, finish]));
+      const kinds: Record<string, string> = {
+        text_delta: 'text',
+        thinking_delta: 'thinking',
+        signature_delta: 'thinking',
+        input_json_delta: 'tool_use',
+      };
+      let next = 0;
+      let open: string | null = null;
+      assert.deepEqual(written.at(0)?.type, 'message_start');
+      for (const event of written.slice(1, -2)) {
+        if (event.type === 'content_block_start') {
+          assert.equal(open, null);
+          assert.equal(event.index, next);
+          open = (event.content_block as { type: string }).type;
+        } else {
+          assert.ok(open !== null && event.index === next);
+          if (event.type === 'content_block_stop') {
+            open = null;
+            next++;
+          } else {
+            assert.equal(event.type, 'content_block_delta');
+            assert.equal(kinds[(event.delta as { type: string }).type], open);
+          }
+        }
+      }
+      assert.equal(open, null);
+      assert.deepEqual(
+        written.slice(-2).map((event) => event.type),
+        ['message_delta', 'message_stop'],
+      );
+    }),
+  );
+});
+
+test('no text is lost whatever comes in, save that of hidden reasoning', () => {
+  fc.assert(
+    fc.property(fc.array(wildEvents, { maxLength: 30 }), (events) => {
+      const sent = events.flatMap((event) => (event.type === 'text-delta' || event.type === 'refusal-delta' ? [event.text] : []));
+      const got = eventsOf(write([...events, finish])).flatMap((event) => {
+        const delta = event.delta as { type?: string; text?: string } | undefined;
+        return delta?.type === 'text_delta' ? [delta.text] : [];
+      });
+      assert.deepEqual(got, sent);
+    }),
+  );
+});
+
+test('a text stream is the documented sequence, its last event kept back and the comment directly before it', () => {
+  const pipe = writeStream(answerContext());
+  const frames = [
+    { type: 'start', usage: null },
+    { type: 'text-start' },
+    { type: 'text-delta', text: 'Hi' },
+    { type: 'text-end' },
+    finish,
+  ] as const satisfies StreamEvent[];
+  const sent = frames.map((event) => pipe.push(event)).join('');
+  assert.deepEqual(
+    parseSse(sent).map((event) => event.event),
+    ['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta'],
+  );
+  assert.equal(pipe.progress.status, 'finished');
+  assert.deepEqual(pipe.progress.usage, finish.usage);
+  assert.equal(pipe.push({ type: 'text-delta', text: 'more' }), '');
+  assert.equal(pipe.end(), '');
+  assert.equal(pipe.close(': cost'), ': cost\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n');
+  const [start] = eventsOf(sent);
+  assert.deepEqual((start!.message as Record<string, unknown>).usage, {
+    input_tokens: 77,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: 0,
+  });
+});
+
+test("the first event states the upstream's early count of the input where there is one", () => {
+  const [start] = eventsOf(write([{ type: 'start', usage: { ...noUsage, inputTokens: 31, cacheReadTokens: 9 } }, finish]));
+  const { usage } = start!.message as { usage: Record<string, unknown> };
+  assert.equal(usage.input_tokens, 31);
+  assert.equal(usage.cache_read_input_tokens, 9);
+});
+
+test('a refusal is streamed as text and shows in the stop reason', () => {
+  const written = eventsOf(
+    write([{ type: 'refusal-start' }, { type: 'refusal-delta', text: 'No.' }, { type: 'refusal-end' }, finish]),
+  );
+  assert.deepEqual(written.at(-2)?.delta, { stop_reason: 'refusal', stop_sequence: null });
+});
+
+test('without a count from upstream the stream ends with our own', () => {
+  const pipe = writeStream(answerContext());
+  const written = eventsOf(
+    runPipe(pipe, [
+      { type: 'text-start' },
+      { type: 'text-delta', text: 'é'.repeat(8) },
+      { type: 'text-end' },
+      { type: 'finish', stop, usage: null },
+    ]),
+  );
+  assert.equal((written.at(-2)!.usage as Record<string, unknown>).output_tokens, 4);
+  assert.equal(pipe.progress.usage, null);
+  assert.equal(pipe.progress.outputBytes, 16);
+});
+
+test('a failure is left to the gateway to tell, in the form that ends a stream', () => {
+  const failure = { kind: 'status', status: 529, message: 'overloaded', retryAfterSeconds: null } as const;
+  const pipe = writeStream(answerContext());
+  assert.equal(pipe.push({ type: 'error', failure }), '');
+  assert.equal(pipe.progress.status, 'failed');
+  assert.equal(pipe.progress.failure, failure);
+  const [event] = parseSse(pipe.fail(new ApiError('upstream_unavailable', 'Overloaded.'), 'req_1'));
+  assert.equal(event!.event, 'error');
+  assert.deepEqual(JSON.parse(event!.data), {
+    type: 'error',
+    error: { type: 'api_error', message: 'Overloaded.', code: 'upstream_unavailable' },
+    request_id: 'req_1',
+  });
+});
+
+test('events that end without a finish are a broken stream', () => {
+  const pipe = writeStream(answerContext());
+  pipe.push({ type: 'text-start' });
+  assert.equal(pipe.end(), '');
+  assert.equal(pipe.progress.status, 'failed');
+  assert.equal(pipe.progress.failure?.kind, 'broken-stream');
+});

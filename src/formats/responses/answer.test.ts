@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { answerEvents, type Answer } from '../../canonical/answer.ts';
+import type { AssistantPart } from '../../canonical/request.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { anyAnswer, collect, contextFor, payloadsOf, readAll, parseSse, requestFor, streamAnswer, target } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
+import { readRequest } from './read-request.ts';
+import { readWithSdk } from './sdk-fixture.ts';
+import { relayRequest } from './relay-request.ts';
+import { writeAnswer } from './write-answer.ts';
+import { writeStream } from './write-stream.ts';
+
+const effort = { reasoning: { effort: 'high' } };
+
+test('an answer survives being written and read', () => {
+  fc.assert(
+    fc.property(anyAnswer, fc.boolean(), (answer, asksForReasoning) => {
+      const body = writeAnswer(answer, contextFor(asksForReasoning ? effort : {}));
+      assert.deepEqual(readAnswer(JSON.parse(JSON.stringify(body))), answer);
+    }),
+  );
+});
+
+test('a stream, written and read, collects to the same answer', () => {
+  fc.assert(
+    fc.property(anyAnswer, fc.boolean(), fc.integer({ min: 1, max: 9 }), (answer, asksForReasoning, pieceSize) => {
+      const frames = streamAnswer(answer, contextFor(asksForReasoning ? effort : {}), pieceSize);
+      assert.deepEqual(collect(readAll(parseSse(frames))), answer);
+    }),
+  );
+});
+
+test('the final event of a stream holds the answer that is sent without one', () => {
+  fc.assert(
+    fc.property(anyAnswer, (answer) => {
+      const context = contextFor();
+      assert.deepEqual(payloadsOf(streamAnswer(answer, context)).at(-1)?.response, plain(writeAnswer(answer, context)));
+    }),
+  );
+});
+
+test('sequence numbers have no gaps, items and parts never overlap, and each delta belongs to the open one', () => {
+  fc.assert(
+    fc.property(anyAnswer, fc.boolean(), (answer, asksForReasoning) => {
+      const events = payloadsOf(streamAnswer(answer, contextFor(asksForReasoning ? effort : {})));
+      assert.deepEqual(
+        events.map((event) => event.sequence_number),
+        events.map((_, index) => index),
+      );
+      checkNesting(events);
+    }),
+  );
+});
+
+test('the official SDK reads every stream whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyAnswer, fc.boolean(), async (answer, asksForReasoning) => {
+      const context = contextFor(asksForReasoning ? effort : {});
+      const response = await readWithSdk(streamAnswer(answer, context));
+      assert.deepEqual(readAnswer(response), answer);
+      assert.equal(response.output_text, textOf(answer.content));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('the order of a text answer is the specification’s', () => {
+  const answer: Answer = {
+    content: [{ type: 'text', text: 'Hello you' }],
+    stop: { reason: 'end', sequence: null },
+    usage: noUsage,
+  };
+  assert.deepEqual(typesOf(streamAnswer(answer, contextFor(), 5)), [
+    'response.created',
+    'response.in_progress',
+    'response.output_item.added',
+    'response.content_part.added',
+    'response.output_text.delta',
+    'response.output_text.delta',
+    'response.output_text.done',
+    'response.content_part.done',
+    'response.output_item.done',
+    'response.completed',
+  ]);
+});
+
+test('reasoning streams as reasoning_text, a call as its arguments', () => {
+  const answer: Answer = {
+    content: [
+      { type: 'thinking', text: 'hm', signature: { vendor: 'anthropic', value: 'sig' }, redacted: false },
+      { type: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', kind: 'function' },
+      { type: 'tool-call', id: 'call_2', name: 'g', arguments: 'x', kind: 'custom' },
+    ],
+    stop: { reason: 'tool-calls', sequence: null },
+    usage: noUsage,
+  };
+  const frames = streamAnswer(answer, contextFor(effort));
+  assert.deepEqual(typesOf(frames), [
+    'response.created',
+    'response.in_progress',
+    'response.output_item.added',
+    'response.reasoning_text.delta',
+    'response.reasoning_text.done',
+    'response.output_item.done',
+    'response.output_item.added',
+    'response.function_call_arguments.delta',
+    'response.function_call_arguments.done',
+    'response.output_item.done',
+    'response.output_item.added',
+    'response.custom_tool_call_input.delta',
+    'response.custom_tool_call_input.done',
+    'response.output_item.done',
+    'response.completed',
+  ]);
+  const call = payloadsOf(frames).find((event) => event.type === 'response.function_call_arguments.done');
+  assert.deepEqual([call?.item_id, call?.output_index, call?.arguments], ['call_1', 1, '{}']);
+});
+
+test('with an effort set and no reasoning given, a made-up reasoning item comes first', async () => {
+  const answer: Answer = { content: [{ type: 'text', text: 'Hi' }], stop: { reason: 'end', sequence: null }, usage: noUsage };
+  const context = contextFor(effort);
+  const madeUp = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
+  assert.deepEqual((writeAnswer(answer, context).output as JsonObject[])[0], madeUp);
+  const frames = streamAnswer(answer, context);
+  const events = payloadsOf(frames);
+  assert.deepEqual(events.slice(2, 5), [
+    { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item: madeUp },
+    { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: madeUp },
+    { ...events[4], type: 'response.output_item.added', sequence_number: 4, output_index: 1 },
+  ]);
+  assert.equal((await readWithSdk(frames)).output[1]?.type, 'message');
+  const empty = streamAnswer({ ...answer, content: [] }, context);
+  assert.deepEqual(payloadsOf(empty).at(-1)?.response, plain(writeAnswer({ ...answer, content: [] }, context)));
+});
+
+test('a function call’s id is its call_id, every other id is unique', () => {
+  const content: AssistantPart[] = [
+    { type: 'tool-call', id: 'toolu_1', name: 'f', arguments: '{}', kind: 'function' },
+    { type: 'text', text: 'a' },
+    { type: 'tool-call', id: 'toolu_2', name: 'f', arguments: '{}', kind: 'function' },
+    { type: 'text', text: 'b' },
+  ];
+  const { output } = writeAnswer({ content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage }, contextFor());
+  assert.deepEqual(
+    (output as JsonObject[]).map(({ id }) => id),
+    ['toolu_1', 'msg_01kahw_1', 'toolu_2', 'msg_01kahw_3'],
+  );
+});
+
+test('a cut answer is incomplete, and so is its last item alone', () => {
+  const answer: Answer = {
+    content: [
+      { type: 'text', text: 'a' },
+      { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a', kind: 'function' },
+    ],
+    stop: { reason: 'length', sequence: null },
+    usage: noUsage,
+  };
+  const body = writeAnswer(answer, contextFor());
+  assert.deepEqual([body.status, body.incomplete_details], ['incomplete', { reason: 'max_output_tokens' }]);
+  assert.deepEqual(
+    (body.output as JsonObject[]).map(({ status }) => status),
+    ['completed', 'incomplete'],
+  );
+  assert.equal(typesOf(streamAnswer(answer, contextFor())).at(-1), 'response.incomplete');
+});
+
+test('a refusal without words is told apart from a success', () => {
+  const refused = { content: [], stop: { reason: 'refusal', sequence: null }, usage: noUsage } as const;
+  const body = writeAnswer(refused, contextFor());
+  assert.deepEqual([body.status, body.incomplete_details], ['incomplete', { reason: 'content_filter' }]);
+});
+
+test('usage counts cached tokens once: disjoint inside, included outside', () => {
+  const usage = { ...noUsage, inputTokens: 10, cacheReadTokens: 5, cacheWriteTokens: 3, outputTokens: 7, reasoningTokens: 2 };
+  const body = writeAnswer({ content: [], stop: { reason: 'end', sequence: null }, usage }, contextFor());
+  assert.deepEqual(body.usage, {
+    input_tokens: 18,
+    input_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
+    output_tokens: 7,
+    output_tokens_details: { reasoning_tokens: 2 },
+    total_tokens: 25,
+  });
+});
+
+test('an upstream’s absurd usage is not believed', () => {
+  assert.equal(readUsageOf({ input_tokens: -1, output_tokens: 1 }), null);
+  assert.equal(readUsageOf({ input_tokens: 1.5, output_tokens: 1 }), null);
+  assert.equal(readUsageOf(null), null);
+  assert.deepEqual(readUsageOf({ input_tokens: 5, output_tokens: 1, input_tokens_details: { cached_tokens: 9 } }), {
+    ...noUsage,
+    cacheReadTokens: 5,
+    outputTokens: 1,
+  });
+});
+
+test('without an upstream’s usage the client sees our own count, and the gateway none', () => {
+  const answer: Answer = {
+    content: [{ type: 'text', text: 'Grüße, 12 bytes' }],
+    stop: { reason: 'end', sequence: null },
+    usage: null,
+  };
+  const own = { input_tokens: 7, output_tokens: 5 };
+  assert.deepEqual(pickTokens(writeAnswer(answer, contextFor())), own);
+  const pipe = writeStream(contextFor());
+  for (const event of answerEvents(answer)) pipe.push(event);
+  assert.equal(pipe.progress.usage, null);
+  assert.equal(pipe.progress.outputBytes, 17);
+  assert.deepEqual(pickTokens(payloadsOf(pipe.close('')).at(-1)?.response as JsonObject), own);
+});
+
+test('the comment stands before the last event, and nothing after it', () => {
+  const pipe = writeStream(contextFor());
+  for (const event of answerEvents({ content: [], stop: { reason: 'end', sequence: null }, usage: noUsage })) pipe.push(event);
+  assert.equal(pipe.progress.status, 'finished');
+  assert.equal(pipe.push({ type: 'text-start' }), '');
+  assert.match(
+    pipe.close(': cost_micros=1 balance_cents=2'),
+    /^: cost_micros=1 balance_cents=2\n\nevent: response\.completed\ndata: .*\n\n$/,
+  );
+});
+
+test('a failure is passed on, a missing end is one', () => {
+  const failure = { kind: 'status', status: 500, message: 'x', retryAfterSeconds: null } as const;
+  const failed = writeStream(contextFor());
+  failed.push({ type: 'start', usage: null });
+  assert.equal(failed.push({ type: 'error', failure }), '');
+  assert.deepEqual([failed.progress.status, failed.progress.failure], ['failed', failure]);
+  const broken = writeStream(contextFor());
+  broken.push({ type: 'start', usage: null });
+  broken.end();
+  assert.deepEqual([broken.progress.status, broken.progress.failure?.kind], ['failed', 'broken-stream']);
+});
+
+test('reasoning of any vendor comes back byte for byte through a Responses client, even one that sends no text back', () => {
+  for (const vendor of ['anthropic', 'openai', 'google'] as const) {
+    const part: AssistantPart = {
+      type: 'thinking',
+      text: 'I see "it".\n',
+      signature: { vendor, value: 'Eq/+==' },
+      redacted: false,
+    };
+    const { output } = writeAnswer({ content: [part], stop: { reason: 'end', sequence: null }, usage: noUsage }, contextFor());
+    const back = readRequest(requestFor({ input: [...(plain(output) as JsonObject[]), { role: 'user', content: 'Go on' }] }));
+    assert.deepEqual(back.messages[0]?.content, [part]);
+    const textless = (plain(output) as JsonObject[]).map(({ content: _content, ...item }) => item);
+    const signed = readRequest(requestFor({ input: textless })).messages[0]?.content[0] as typeof part;
+    assert.deepEqual(signed.signature, part.signature);
+    if (vendor === 'anthropic') assert.equal(signed.text, part.text);
+  }
+});
+
+test('`input += response.output` goes up the straight path: reasoning of others is dropped and listed, OpenAI’s is unpacked', () => {
+  const content: AssistantPart[] = [
+    { type: 'thinking', text: 'a', signature: { vendor: 'anthropic', value: 'A' }, redacted: false },
+    { type: 'thinking', text: '', signature: { vendor: 'openai', value: 'B' }, redacted: false },
+    { type: 'tool-call', id: 'toolu_1', name: 'f', arguments: '{}', kind: 'function' },
+  ];
+  const { output } = writeAnswer({ content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage }, contextFor());
+  const { body, ignored } = relayRequest(requestFor({ input: plain(output) }), target);
+  assert.deepEqual(ignored, ['input[0]']);
+  assert.deepEqual(body.input, [
+    { type: 'reasoning', summary: [], encrypted_content: 'B' },
+    { type: 'function_call', call_id: 'toolu_1', name: 'f', arguments: '{}', status: 'completed' },
+  ]);
+});
+
+test('an answer that is none, has failed or is not finished is unreadable', () => {
+  for (const body of [
+    null,
+    'text',
+    {},
+    { output: {} },
+    { status: 'failed', output: [], error: { code: 'server_error', message: 'x' } },
+    { status: 'in_progress', output: [] },
+    { error: { message: 'x' } },
+  ]) {
+    assert.throws(() => readAnswer(body), UnreadableAnswer);
+  }
+});
+
+test('the response has every field of the Open Responses schema', () => {
+  const body = writeAnswer({ content: [], stop: { reason: 'end', sequence: null }, usage: noUsage }, contextFor());
+  for (const field of openResponsesFields) assert.notEqual(body[field], undefined, field);
+});
+
+const openResponsesFields = (
+  'id object created_at completed_at status incomplete_details model previous_response_id instructions output error tools ' +
+  'tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature reasoning usage ' +
+  'max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key'
+).split(' ');
+
+function checkNesting(events: readonly JsonObject[]): void {
+  let item: unknown = null;
+  let part: unknown = null;
+  let index = 0;
+  for (const event of events) {
+    const type = String(event.type);
+    if ('output_index' in event) assert.equal(event.output_index, index, type);
+    if (type === 'response.output_item.added') {
+      assert.equal(item, null);
+      item = (event.item as JsonObject).id;
+    } else if (type === 'response.output_item.done') {
+      assert.equal((event.item as JsonObject).id, item);
+      assert.equal(part, null);
+      item = null;
+      index++;
+    } else if (type === 'response.content_part.added') {
+      assert.equal(part, null);
+      part = event.content_index;
+    } else if (type === 'response.content_part.done') {
+      assert.equal(event.content_index, part);
+      part = null;
+    } else if (/output_text|refusal/.test(type)) assert.equal(event.content_index, part);
+    if ('item_id' in event) assert.equal(event.item_id, item);
+  }
+  assert.equal(item, null);
+}
+
+function readUsageOf(usage: unknown): unknown {
+  return readAnswer({ output: [], status: 'completed', usage }).usage;
+}
+
+function typesOf(frames: string): unknown[] {
+  return payloadsOf(frames).map(({ type }) => type);
+}
+
+function pickTokens({ usage }: JsonObject): object {
+  const { input_tokens, output_tokens } = usage as JsonObject;
+  return { input_tokens, output_tokens };
+}
+
+function textOf(content: readonly AssistantPart[]): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

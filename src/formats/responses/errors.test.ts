@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import { readErrorMessage, readFailure, writeError } from './errors.ts';
+
+test('an error has the registry’s code as its type, and its details', () => {
+  const error = new ApiError('key_daily_limit_reached', 'The cap is reached.', { details: { left_micros: 0 } });
+  assert.deepEqual(writeError(error, 'req_1'), {
+    error: {
+      message: 'The cap is reached.',
+      type: 'key_daily_limit_reached',
+      code: 'key_daily_limit_reached',
+      param: null,
+      request_id: 'req_1',
+      details: { left_micros: 0 },
+    },
+  });
+});
+
+test('the upstream’s words are found in every known shape', () => {
+  const shapes: readonly unknown[] = [
+    { error: { message: 'x', code: 429 } },
+    { code: 'invalid-argument', error: 'x' },
+    { message: 'x' },
+    { detail: 'x' },
+    { detail: [{ loc: ['body'], msg: 'x' }] },
+    ' x\n',
+  ];
+  assert.deepEqual(
+    shapes.map(readErrorMessage),
+    shapes.map(() => 'x'),
+  );
+  for (const body of [null, 3, {}, '', '<html>502</html>', { error: {} }]) assert.equal(readErrorMessage(body), null);
+});
+
+test('a stream’s error gets the status it would have had outside', () => {
+  assert.deepEqual(
+    [
+      'rate_limit_exceeded',
+      'insufficient_quota',
+      'invalid_prompt',
+      'image_too_large',
+      'server_is_overloaded',
+      'server_error',
+    ].map(statusOf),
+    [429, 429, 400, 400, 503, 500],
+  );
+  assert.equal(readFailure({}).message, 'the response failed without a message');
+});
+
+function statusOf(code: string): number | null {
+  return readFailure({ error: { code, message: 'x' } }).status;
+}

@@ -1,0 +1,71 @@
+// Errors in Responses: `{error:{message,type,code,param}}` as a body, and as the events that end a stream.
+import type { ApiError } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import { formatSse } from '../../lib/sse.ts';
+import type { JsonObject } from '../format.ts';
+
+/** The body of an error answer; `type` and `code` are the registry's code. */
+export function writeError(error: ApiError, requestId: string): JsonObject {
+  return { error: errorFields(error, requestId) };
+}
+
+/**
+ * The events that end a stream which has begun: `error`, which SDKs throw on, then `response.failed`, since Codex knows only that.
+ * `response` is what the client has seen of it; `sequence` the next sequence number.
+ */
+export function writeFailure(failed: {
+  readonly error: ApiError;
+  readonly requestId: string;
+  readonly response: JsonObject;
+  readonly sequence: number;
+}): string {
+  const { error, requestId, sequence } = failed;
+  const { code, message, param } = error;
+  // The published type is flat, what OpenAI sends is nested (recorded 2025-11-18): clients of both kinds exist.
+  const event = { type: 'error', sequence_number: sequence, code, message, param, error: errorFields(error, requestId) };
+  const response = { ...failed.response, status: 'failed', error: { code, message } };
+  const last = { type: 'response.failed', sequence_number: sequence + 1, response };
+  return formatSse('error', JSON.stringify(event)) + formatSse('response.failed', JSON.stringify(last));
+}
+
+function errorFields(error: ApiError, requestId: string): JsonObject {
+  const { code, message, param, details } = error;
+  return { message, type: code, code, param, request_id: requestId, ...(details ? { details } : {}) };
+}
+
+const plainMessageCharactersMax = 2_000;
+
+/**
+ * The upstream's own words out of its error body; null when there are none. Beside OpenAI's `{error:{message}}`: xAI's string under
+ * `error`, `message` of vLLM and Azure's gateway, and FastAPI's `detail`, a text or a list of `{msg}`.
+ */
+export function readErrorMessage(body: unknown): string | null {
+  if (typeof body === 'string') return readPlainMessage(body);
+  if (Array.isArray(body)) return readErrorMessage(body[0]);
+  if (!isObject(body)) return null;
+  const { error, message, detail, msg } = body;
+  return readErrorMessage(error) ?? readErrorMessage(message) ?? readErrorMessage(detail) ?? readErrorMessage(msg);
+}
+
+/** A proxy's HTML page says nothing to a developer. */
+function readPlainMessage(text: string): string | null {
+  const plain = text.trim();
+  return plain === '' || plain.startsWith('<') ? null : plain.slice(0, plainMessageCharactersMax);
+}
+
+/** An `error` event's or a failed response's error. The codes are put back into the HTTP status that OpenAI gives them outside a stream. */
+export function readFailure(value: unknown): UpstreamFailure {
+  const error = isObject(value) && isObject(value.error) ? value.error : value;
+  const code = isObject(error) ? [error.code, error.type].find((name) => typeof name === 'string') : undefined;
+  const message = readErrorMessage(error) ?? 'the response failed without a message';
+  return { kind: 'status', status: statusOfCode(code ?? ''), message, retryAfterSeconds: null };
+}
+
+function statusOfCode(code: string): number {
+  if (/rate_limit|insufficient_quota|too_many_requests/.test(code)) return 429;
+  if (/overloaded|unavailable/.test(code)) return 503;
+  if (/timeout/.test(code)) return 504;
+  if (/invalid|context_length|policy|image|unsupported|bad_request/.test(code)) return 400;
+  return 500;
+}

@@ -1,0 +1,250 @@
+// What the tests of this folder share: a context to write answers with, streams read and written whole, random requests and answers.
+import fc from 'fast-check';
+import { AnswerCollector, answerEvents, type Answer } from '../../canonical/answer.ts';
+import type { Stop, StreamEvent } from '../../canonical/event.ts';
+import type { AssistantPart, CanonicalRequest, Message, ThinkingPart, ToolCallPart, UserPart } from '../../canonical/request.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { SseParser, type SseEvent } from '../../lib/sse.ts';
+import type { AnswerContext, ClientRequest, JsonObject, StreamPipe, UpstreamTarget } from '../format.ts';
+import { parseRequest } from './parse-request.ts';
+import { readStream } from './read-stream.ts';
+import { writeStream } from './write-stream.ts';
+
+export const target: UpstreamTarget = {
+  model: 'upstream-model',
+  stream: false,
+  maxOutputTokens: 4096,
+  thinking: true,
+  maxTokensField: 'max_tokens',
+};
+
+export function requestFor(fields: JsonObject = {}): ClientRequest {
+  return parseRequest({ model: 'm', input: 'Hi', ...fields }, { chatMaxTokens: null });
+}
+
+export function contextFor(fields: JsonObject = {}): AnswerContext {
+  return {
+    requestId: '01kahw',
+    model: 'catalogue/model',
+    createdAtSeconds: 1_790_000_000,
+    request: requestFor(fields),
+    estimatedInputTokens: 7,
+  };
+}
+
+export function parseSse(bytes: string | Uint8Array): SseEvent[] {
+  const parser = new SseParser();
+  return [...parser.push(Buffer.from(bytes)), ...parser.end()];
+}
+
+/** An event as a stream brings it. */
+export function sseEvent(type: string, fields: JsonObject = {}): SseEvent {
+  return { event: type, data: JSON.stringify({ type, ...fields }) };
+}
+
+/** The payloads of frames, after a check that each event's name is its payload's type. */
+export function payloadsOf(frames: string): JsonObject[] {
+  return parseSse(frames).map(({ event, data }) => {
+    const payload = JSON.parse(data) as JsonObject;
+    if (event !== payload.type) throw new Error(`the event ${event} carries a ${String(payload.type)}`);
+    return payload;
+  });
+}
+
+/** Everything a pipe sends for these inputs, its last frames included where it finished. */
+export function runPipe<Input>(pipe: StreamPipe<Input>, inputs: readonly Input[], comment = ''): string {
+  const frames = inputs.map((input) => pipe.push(input)).join('') + pipe.end();
+  return pipe.progress.status === 'finished' ? frames + pipe.close(comment) : frames;
+}
+
+/** Everything the reader says of these events, and then of the end of the connection. */
+export function readAll(events: readonly SseEvent[]): StreamEvent[] {
+  const reader = readStream();
+  return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
+}
+
+export function collect(events: readonly StreamEvent[]): Answer | null {
+  const collector = new AnswerCollector();
+  for (const event of events) collector.push(event);
+  return collector.answer;
+}
+
+export function streamAnswer(answer: Answer, context: AnswerContext, pieceSize = 3): string {
+  return runPipe(writeStream(context), pieceEvents(answer, pieceSize));
+}
+
+/** The events of an answer with its texts cut into pieces of at most `size` code points. */
+export function pieceEvents(answer: Answer, size: number): StreamEvent[] {
+  return [...answerEvents(answer)].flatMap((event): StreamEvent[] => {
+    if (!('text' in event)) return [event];
+    const points = Array.from(event.text);
+    return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => ({
+      ...event,
+      text: points.slice(index * size, (index + 1) * size).join(''),
+    }));
+  });
+}
+
+/** Plain objects, as deep equality wants them. */
+const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
+
+const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
+const anyName = fc.constantFrom('get_weather', 'search', 'patch');
+const anyTextPart = record({ type: fc.constant('text' as const), text: fc.oneof(anyText, fc.constant('')) });
+const anyRefusal = record({ type: fc.constant('refusal' as const), text: anyText });
+const anyCall: fc.Arbitrary<ToolCallPart> = record({
+  type: fc.constant('tool-call' as const),
+  id: fc.uuid(),
+  name: anyName,
+  arguments: fc.oneof(fc.constant('{"city":"Paris"}'), fc.constant(''), anyText),
+  kind: fc.constantFrom('function' as const, 'custom' as const),
+});
+const anySignature = record({
+  vendor: fc.constantFrom('anthropic' as const, 'openai' as const, 'google' as const),
+  value: fc.oneof(fc.base64String({ minLength: 4 }), anyText),
+});
+const anyThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
+  record({
+    type: fc.constant('thinking' as const),
+    text: anyText,
+    signature: fc.option(anySignature),
+    redacted: fc.constant(false),
+  }),
+  record({ type: fc.constant('thinking' as const), text: fc.constant(''), signature: anySignature, redacted: fc.boolean() }),
+);
+const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(anyTextPart, anyTextPart, anyRefusal, anyThinking, anyCall);
+
+export const anyUsage: fc.Arbitrary<Usage> = record({
+  inputTokens: fc.nat(9_999),
+  cacheReadTokens: fc.nat(9_999),
+  cacheWriteTokens: fc.nat(9_999),
+  cacheWrite1hTokens: fc.constant(0),
+  outputTokens: fc.nat(9_999),
+  reasoningTokens: fc.nat(9_999),
+}).map((usage) => ({ ...usage, reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens) }));
+
+/** Answers that a Responses upstream could have given: the stop follows from the content. */
+export const anyAnswer: fc.Arbitrary<Answer> = fc
+  .tuple(
+    fc.uniqueArray(anyAssistantPart, { maxLength: 6, selector: (part) => (part.type === 'tool-call' ? part.id : part) }),
+    fc.constantFrom('natural' as const, 'length' as const, 'content-filter' as const),
+    anyUsage,
+  )
+  .map(([content, ending, usage]) => ({
+    content,
+    stop: { reason: ending === 'natural' ? naturalStop(content) : ending, sequence: null },
+    usage,
+  }));
+
+function naturalStop(content: readonly AssistantPart[]): Stop['reason'] {
+  if (content.some((part) => part.type === 'tool-call')) return 'tool-calls';
+  return content.some((part) => part.type === 'refusal') ? 'refusal' : 'end';
+}
+
+const anyMedia = fc.oneof(
+  record({ kind: fc.constant('url' as const), url: fc.webUrl() }),
+  record({
+    kind: fc.constant('base64' as const),
+    mediaType: fc.constantFrom('image/png', 'application/pdf'),
+    data: fc.base64String(),
+  }),
+);
+const anyUserPart: fc.Arbitrary<UserPart> = fc.oneof(
+  anyTextPart,
+  record({ type: fc.constant('image' as const), source: anyMedia }),
+  record({ type: fc.constant('image' as const), source: anyMedia, detail: fc.constantFrom('low', 'high') }),
+  record({ type: fc.constant('document' as const), source: anyMedia, name: fc.constantFrom('a.pdf', 'notes.txt') }),
+);
+const anyOpenAiThinking: fc.Arbitrary<ThinkingPart> = record({
+  type: fc.constant('thinking' as const),
+  text: fc.oneof(anyText, fc.constant('')),
+  signature: record({ vendor: fc.constant('openai' as const), value: fc.base64String({ minLength: 8 }) }),
+  redacted: fc.constant(false),
+});
+const anyMessage: fc.Arbitrary<Message> = fc.oneof(
+  record({ role: fc.constant('system' as const), content: fc.array(anyTextPart, { minLength: 1, maxLength: 2 }) }),
+  record({ role: fc.constant('user' as const), content: fc.array(anyUserPart, { minLength: 1, maxLength: 3 }) }),
+  record({
+    role: fc.constant('assistant' as const),
+    content: fc.array(fc.oneof(anyTextPart, anyRefusal, anyOpenAiThinking, anyCall), { minLength: 1, maxLength: 4 }),
+  }),
+  record({
+    role: fc.constant('tool' as const),
+    content: fc.array(
+      record({
+        type: fc.constant('tool-result' as const),
+        callId: fc.uuid(),
+        content: fc.array(anyUserPart, { maxLength: 2 }),
+        isError: fc.constant(false),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+  }),
+);
+
+/** As the items can say them: no leading system message, and no two turns of the assistant or of tools side by side. */
+const anyMessages = fc
+  .array(anyMessage, { maxLength: 6 })
+  .map((messages): Message[] => [
+    { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+    ...messages.filter(({ role }, index) => role === 'user' || role === 'system' || messages[index - 1]?.role !== role),
+  ])
+  .map((messages) => messages.filter(({ role }, index) => role === 'user' || messages[index - 1]?.role !== role));
+
+const anySchema = fc.constant({ type: 'object', properties: { city: { type: 'string' } } });
+
+/** Requests that a Responses body can express without loss. */
+export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalRequest>({
+  system: fc.array(record({ type: fc.constant('text' as const), text: anyText }), { maxLength: 3 }),
+  messages: anyMessages,
+  tools: fc.array(
+    fc.oneof(
+      record({
+        name: anyName,
+        description: fc.option(anyText),
+        parameters: anySchema,
+        strict: fc.boolean(),
+        kind: fc.constant('function' as const),
+      }),
+      record({
+        name: anyName,
+        description: fc.option(anyText),
+        parameters: fc.constant(null),
+        strict: fc.constant(null),
+        kind: fc.constant('custom' as const),
+      }),
+    ),
+    { maxLength: 2 },
+  ),
+  toolChoice: fc.option(
+    fc.oneof(
+      fc.constantFrom({ type: 'auto' as const }, { type: 'required' as const }, { type: 'none' as const }),
+      record({ type: fc.constant('tool' as const), name: anyName }),
+    ),
+  ),
+  parallelToolCalls: fc.option(fc.boolean()),
+  maxOutputTokens: fc.integer({ min: 16, max: 9_999 }),
+  temperature: fc.constant(null),
+  topP: fc.constant(null),
+  topK: fc.constant(null),
+  seed: fc.constant(null),
+  frequencyPenalty: fc.constant(null),
+  presencePenalty: fc.constant(null),
+  stopSequences: fc.constant([]),
+  reasoning: fc.option(
+    record({ effort: fc.constantFrom('minimal' as const, 'low' as const, 'max' as const), budgetTokens: fc.constant(null) }),
+  ),
+  outputFormat: fc.oneof(
+    fc.constantFrom({ type: 'text' as const }, { type: 'json' as const }),
+    record({
+      type: fc.constant('json-schema' as const),
+      name: anyName,
+      description: fc.option(anyText),
+      schema: anySchema,
+      strict: fc.option(fc.boolean()),
+    }),
+  ),
+  endUser: fc.option(anyText),
+  metadata: fc.option(fc.constant({ project: 'x' })),
+  promptCacheKey: fc.option(anyText),
+});

@@ -1,0 +1,18 @@
+// Media in Responses are one string: a URL, or a data URL with the bytes.
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { MediaSource } from '../../canonical/request.ts';
+
+const dataUrl = /^data:([^;,]+)(?:;[^;,]*)*;base64,/i;
+
+/** Throws ApiError `invalid_request` for anything but http, https and base64 data URLs. */
+export function readMediaUrl(url: string, path: string): MediaSource {
+  // Only the head is matched: the data may be megabytes.
+  const head = dataUrl.exec(url.slice(0, 256));
+  if (head?.[1]) return { kind: 'base64', mediaType: head[1], data: url.slice(head[0].length) };
+  if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
+  throw invalidRequest(path, `${path} must be an http or https URL, or a data URL: \`data:<type>;base64,<data>\`.`);
+}
+
+export function writeMediaUrl(source: MediaSource): string {
+  return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
+}

@@ -1,0 +1,70 @@
+// A whole answer of a Responses upstream. Items of tools that run at the provider are not ours to show, and are left out.
+import type { Answer } from '../../canonical/answer.ts';
+import type { AssistantPart } from '../../canonical/request.ts';
+import { isObject } from '../../lib/json.ts';
+import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { readErrorMessage } from './errors.ts';
+import { readReasoning } from './reasoning.ts';
+import { readStop } from './stop.ts';
+import { readUsage } from './usage.ts';
+
+/** Throws UnreadableAnswer when the body is no response, or one that has failed or not ended. */
+export function readAnswer(body: unknown): Answer {
+  const response = requireResponse(body);
+  const content = response.output.flatMap(readItem);
+  return { content, stop: readStop(response, inspectContent(content)), usage: readUsage(response.usage) };
+}
+
+/** An object that is a response and has ended, with its output. */
+export function requireResponse(body: unknown): JsonObject & { readonly output: readonly unknown[] } {
+  if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
+  if ((body.error ?? null) !== null || body.status === 'failed' || body.status === 'cancelled') {
+    throw new UnreadableAnswer(`the response failed: ${readErrorMessage(body) ?? 'no message'}`);
+  }
+  if (!Array.isArray(body.output)) throw new UnreadableAnswer('the answer has no `output`');
+  if (body.status === 'queued' || body.status === 'in_progress')
+    throw new UnreadableAnswer(`the response is still ${body.status}`);
+  return body as JsonObject & { output: unknown[] };
+}
+
+export function inspectContent(content: readonly AssistantPart[]): { calls: boolean; refusal: boolean } {
+  return {
+    calls: content.some((part) => part.type === 'tool-call'),
+    refusal: content.some((part) => part.type === 'refusal'),
+  };
+}
+
+/** The parts of one output item; none for kinds that have no canonical form. */
+export function readItem(item: unknown): AssistantPart[] {
+  if (!isObject(item)) return [];
+  switch (item.type) {
+    case 'message':
+      return Array.isArray(item.content) ? item.content.flatMap(readPart) : [];
+    case 'reasoning': {
+      const thinking = readReasoning(item);
+      return thinking ? [thinking] : [];
+    }
+    case 'function_call':
+      return [{ type: 'tool-call', ...readCallNames(item), arguments: textOf(item.arguments), kind: 'function' }];
+    case 'custom_tool_call':
+      return [{ type: 'tool-call', ...readCallNames(item), arguments: textOf(item.input), kind: 'custom' }];
+    default:
+      return [];
+  }
+}
+
+function readPart(part: unknown): AssistantPart[] {
+  if (!isObject(part)) return [];
+  if (part.type === 'output_text') return [{ type: 'text', text: textOf(part.text) }];
+  if (part.type === 'refusal') return [{ type: 'refusal', text: textOf(part.refusal) }];
+  return [];
+}
+
+/** Some hosts leave out `call_id` and use the item's id. */
+export function readCallNames(item: JsonObject): { id: string; name: string } {
+  return { id: textOf(item.call_id) || textOf(item.id), name: textOf(item.name) };
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,210 @@
+// One output item of a stream as it arrives: a message with its parts, reasoning with its sections, a call with its arguments.
+// Each keeps count of what has come in deltas, so that a `done` text adds only what is missing.
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { ToolCallPart } from '../../canonical/request.ts';
+import { isObject } from '../../lib/json.ts';
+import type { JsonObject } from '../format.ts';
+import { readCallNames, textOf } from './read-answer.ts';
+import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
+import { openSignature } from './signature.ts';
+
+/** Each method returns the events to say now. */
+export type ItemReader = {
+  /** The item as `output_item.added` announces it. */
+  readonly start: (item: JsonObject) => readonly StreamEvent[];
+  /** Any other event of the item. */
+  readonly read: (type: string, payload: JsonObject) => readonly StreamEvent[];
+  /** The finished item; {} when it is not known. */
+  readonly finish: (item: JsonObject) => readonly StreamEvent[];
+};
+
+export function createItemReader(type: string): ItemReader {
+  switch (type) {
+    case 'message':
+      return createMessageReader();
+    case 'reasoning':
+      return createReasoningReader();
+    case 'function_call':
+      return createCallReader('function');
+    case 'custom_tool_call':
+      return createCallReader('custom');
+    default:
+      return { start: () => [], read: () => [], finish: () => [] };
+  }
+}
+
+type PartKind = 'text' | 'refusal';
+
+function createMessageReader(): ItemReader {
+  let open: { readonly index: number; readonly kind: PartKind; length: number } | null = null;
+  let nextIndex = 0;
+
+  function close(): StreamEvent[] {
+    if (!open) return [];
+    const { kind } = open;
+    nextIndex = open.index + 1;
+    open = null;
+    return [{ type: `${kind}-end` }];
+  }
+
+  function openPart(index: number, kind: PartKind): StreamEvent[] {
+    if (open?.index === index || index < nextIndex) return [];
+    const events = close();
+    open = { index, kind, length: 0 };
+    return [...events, { type: `${kind}-start` }];
+  }
+
+  function add(index: number, kind: PartKind, text: string): StreamEvent[] {
+    const events = openPart(index, kind);
+    if (text === '' || open?.index !== index || open.kind !== kind) return events;
+    open.length += text.length;
+    return [...events, { type: `${kind}-delta`, text }];
+  }
+
+  /** The whole text of a part: adds what no delta has brought. */
+  function complete(index: number, kind: PartKind, text: string): StreamEvent[] {
+    const events = openPart(index, kind);
+    return open?.index === index ? [...events, ...add(index, kind, text.slice(open.length))] : events;
+  }
+
+  function completePart(index: number, part: unknown): StreamEvent[] {
+    const kind = kindOfPart(part);
+    return kind === null ? [] : [...complete(index, kind, textOfPart(part)), ...close()];
+  }
+
+  return {
+    start: () => [],
+    read(type, payload) {
+      const index = typeof payload.content_index === 'number' ? payload.content_index : (open?.index ?? nextIndex);
+      switch (type) {
+        case 'response.content_part.added': {
+          const kind = kindOfPart(payload.part);
+          return kind === null ? [] : openPart(index, kind);
+        }
+        case 'response.output_text.delta':
+          return add(index, 'text', textOf(payload.delta));
+        case 'response.refusal.delta':
+          return add(index, 'refusal', textOf(payload.delta));
+        case 'response.output_text.done':
+          return complete(index, 'text', textOf(payload.text));
+        case 'response.refusal.done':
+          return complete(index, 'refusal', textOf(payload.refusal));
+        case 'response.content_part.done':
+          return index < nextIndex ? [] : completePart(index, payload.part);
+        default:
+          return [];
+      }
+    },
+    finish(item) {
+      const parts: unknown[] = Array.isArray(item.content) ? item.content : [];
+      const missing = parts.flatMap((part, index) => (index < nextIndex ? [] : completePart(index, part)));
+      return [...missing, ...close()];
+    },
+  };
+}
+
+function kindOfPart(part: unknown): PartKind | null {
+  if (!isObject(part)) return null;
+  if (part.type === 'output_text') return 'text';
+  return part.type === 'refusal' ? 'refusal' : null;
+}
+
+function textOfPart(part: unknown): string {
+  return isObject(part) ? textOf(part.type === 'refusal' ? part.refusal : part.text) : '';
+}
+
+function createReasoningReader(): ItemReader {
+  let isOpen = false;
+  /** Raw text or summary, whichever came first: showing both would say everything twice. */
+  let kind: SectionKind | null = null;
+  let section = { index: 0, length: 0 };
+
+  function add(deltaKind: SectionKind, index: number, text: string): StreamEvent[] {
+    if (text === '' || (kind !== null && kind !== deltaKind) || index < section.index) return [];
+    kind = deltaKind;
+    const events: StreamEvent[] = isOpen ? [] : [{ type: 'thinking-start', redacted: false }];
+    if (isOpen && index > section.index) events.push({ type: 'thinking-delta', text: sectionSeparator });
+    if (index > section.index) section = { index, length: 0 };
+    isOpen = true;
+    section.length += text.length;
+    return [...events, { type: 'thinking-delta', text }];
+  }
+
+  function complete(doneKind: SectionKind, index: number, text: string): StreamEvent[] {
+    return add(doneKind, index, index === section.index ? text.slice(section.length) : text);
+  }
+
+  function sign(item: JsonObject): StreamEvent[] {
+    const opened = openSignature(item.encrypted_content);
+    if (!opened) return [];
+    const events: StreamEvent[] = isOpen ? [] : [{ type: 'thinking-start', redacted: opened.redacted }];
+    isOpen = true;
+    return [...events, { type: 'thinking-signature', signature: opened.signature }];
+  }
+
+  return {
+    start: () => [],
+    read(type, payload) {
+      const index = payload.summary_index ?? payload.content_index;
+      const at = typeof index === 'number' ? index : section.index;
+      switch (type) {
+        case 'response.reasoning_text.delta':
+          return add('content', at, textOf(payload.delta));
+        case 'response.reasoning_summary_text.delta':
+          return add('summary', at, textOf(payload.delta));
+        case 'response.reasoning_text.done':
+          return complete('content', at, textOf(payload.text));
+        case 'response.reasoning_summary_text.done':
+          return complete('summary', at, textOf(payload.text));
+        default:
+          return [];
+      }
+    },
+    finish(item) {
+      const known = kind ?? chooseSections(item);
+      const text = readSections(item, known).flatMap((sectionText, index) => complete(known, index, sectionText));
+      const events = [...text, ...sign(item)];
+      return isOpen ? [...events, { type: 'thinking-end' }] : events;
+    },
+  };
+}
+
+function createCallReader(kind: ToolCallPart['kind']): ItemReader {
+  let hasStarted = false;
+  let length = 0;
+
+  /** A call is only announced with its name; hosts that name it at the end give it whole then. */
+  function start(item: JsonObject): StreamEvent[] {
+    const names = readCallNames(item);
+    if (hasStarted || names.name === '') return [];
+    hasStarted = true;
+    return [{ type: 'tool-call-start', ...names, kind }];
+  }
+
+  function add(text: string): StreamEvent[] {
+    if (!hasStarted || text === '') return [];
+    length += text.length;
+    return [{ type: 'tool-call-delta', text }];
+  }
+
+  return {
+    start,
+    read(type, payload) {
+      switch (type) {
+        case 'response.function_call_arguments.delta':
+        case 'response.custom_tool_call_input.delta':
+          return add(textOf(payload.delta));
+        case 'response.function_call_arguments.done':
+          return add(textOf(payload.arguments).slice(length));
+        case 'response.custom_tool_call_input.done':
+          return add(textOf(payload.input).slice(length));
+        default:
+          return [];
+      }
+    },
+    finish(item) {
+      const events = [...start(item), ...add(textOf(kind === 'custom' ? item.input : item.arguments).slice(length))];
+      return hasStarted ? [...events, { type: 'tool-call-end' }] : [];
+    },
+  };
+}

@@ -1,0 +1,27 @@
+// The straight path down: the upstream's response with the specification's few edits; all else is untouched.
+import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
+import { requireResponse } from './read-answer.ts';
+import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
+import { readStop } from './stop.ts';
+import { countUsage, readUsage, writeUsage } from './usage.ts';
+
+/** Throws UnreadableAnswer. An answer without usage is shown our own count, as it is charged. */
+export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
+  const response = requireResponse(body);
+  const { outputBytes, ...has } = inspectOutput(response.output);
+  const usage = readUsage(response.usage);
+  const relayed = relayResponse(response, relayOutput(response.output, context), context);
+  return {
+    body: usage ? relayed : { ...relayed, usage: writeUsage(countUsage(context, outputBytes)) },
+    usage,
+    stop: readStop(response, has),
+    outputBytes,
+  };
+}
+
+function relayOutput(output: readonly unknown[], context: AnswerContext): unknown[] {
+  const items = output.map(relayItem);
+  const lacksReasoning = wantsReasoningItem(context.request) && !output.some(isReasoning);
+  return lacksReasoning ? [emptyReasoningItem(context), ...items] : items;
+}

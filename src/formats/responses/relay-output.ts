@@ -1,0 +1,27 @@
+// What the straight path changes in an answer, streamed or not: the model is the catalogue's, a function call's id is its `call_id`.
+import { isObject } from '../../lib/json.ts';
+import { utf8Length } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject } from '../format.ts';
+import { inspectContent, readItem } from './read-answer.ts';
+
+export function relayItem(item: unknown): unknown {
+  if (!isObject(item) || item.type !== 'function_call' || typeof item.call_id !== 'string' || item.call_id === '') return item;
+  return item.id === item.call_id ? item : { ...item, id: item.call_id };
+}
+
+/** A response object with the catalogue's model and `output`. */
+export function relayResponse(response: JsonObject, output: readonly unknown[], context: AnswerContext): JsonObject {
+  return { ...response, model: context.model, output };
+}
+
+/** What the gateway must know of a finished output. */
+export function inspectOutput(output: readonly unknown[]): { calls: boolean; refusal: boolean; outputBytes: number } {
+  const content = output.flatMap(readItem);
+  let outputBytes = 0;
+  for (const part of content) outputBytes += utf8Length(part.type === 'tool-call' ? part.arguments : part.text);
+  return { ...inspectContent(content), outputBytes };
+}
+
+export function isReasoning(item: unknown): boolean {
+  return isObject(item) && item.type === 'reasoning';
+}

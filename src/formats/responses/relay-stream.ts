@@ -1,0 +1,173 @@
+// The straight path down, streamed. An event that needs no edit is passed on as the text it came in. The edits: the catalogue's model, a
+// function call's id, a made-up reasoning item ahead of the first item with the indices after it moved up, and gapless numbers.
+import type { ApiError } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import { formatSse, type SseEvent } from '../../lib/sse.ts';
+import { utf8Length } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import { readFailure, writeFailure } from './errors.ts';
+import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
+import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
+import { inProgress, writeResponse } from './response-body.ts';
+import { readStop } from './stop.ts';
+import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
+import { brokenStream, newProgress, unreadableEvent } from './stream-progress.ts';
+import { countUsage, readUsage, writeUsage } from './usage.ts';
+
+/** The final event, `response.completed` or `response.incomplete`, is kept back for `close`; a failure is never passed on. */
+export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
+  const relay = new ResponseStreamRelay(context);
+  return {
+    push: (event) => relay.push(event),
+    end: () => relay.end(),
+    close: (comment) => relay.close(comment),
+    fail: (error, requestId) => relay.fail(error, requestId),
+    progress: relay.progress,
+  };
+}
+
+class ResponseStreamRelay {
+  readonly progress: StreamProgress = newProgress();
+  readonly #context: AnswerContext;
+  #sequence = 0;
+  /** The response as the client last saw it. */
+  #response: JsonObject | null = null;
+  /** Finished items by the client's index, for hosts whose final response is empty and for a failure. */
+  readonly #items = new Map<number, unknown>();
+  /** The upstream's ids of function calls, and the client's. */
+  readonly #callIds = new Map<string, string>();
+  /** How many items stand before the upstream's first; null until its first item has come. */
+  #shift: 0 | 1 | null = null;
+  #last: { readonly type: string; readonly response: JsonObject } | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: SseEvent): string {
+    if (this.progress.status !== 'running') return '';
+    const message = parseStreamEvent(event);
+    if (message === null) return '';
+    if (message === 'unreadable') return this.#fail(unreadableEvent(event.data));
+    const { type, payload } = message;
+    switch (type) {
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#finish(type, responseOf(payload));
+      case 'response.failed':
+      case 'response.cancelled':
+      case 'error':
+        return this.#fail(readFailure(payload.response ?? payload));
+      case 'response.output_item.added':
+        return this.#beforeItem(payload.item) + this.#pass(message, event.data);
+      default:
+        return this.#pass(message, event.data);
+    }
+  }
+
+  end(): string {
+    return this.progress.status === 'running' ? this.#fail(brokenStream()) : '';
+  }
+
+  close(comment: string): string {
+    const last = this.#last ? this.#event(this.#last.type, { response: this.#last.response }) : '';
+    return comment === '' ? last : `${comment}\n\n${last}`;
+  }
+
+  fail(error: ApiError, requestId: string): string {
+    const begin = this.#response ? '' : this.#begin();
+    const response = { ...this.#response, output: [...this.#items.values()] };
+    return begin + writeFailure({ error, requestId, response, sequence: this.#sequence });
+  }
+
+  /** A stream that failed before its first event still starts as every stream does. */
+  #begin(): string {
+    const response = writeResponse(this.#context, inProgress);
+    this.#response = response;
+    return this.#event('response.created', { response }) + this.#event('response.in_progress', { response });
+  }
+
+  /** Writes the made-up reasoning item if the first item is no reasoning. */
+  #beforeItem(item: unknown): string {
+    if (this.#shift !== null) return '';
+    this.#shift = wantsReasoningItem(this.#context.request) && !isReasoning(item) ? 1 : 0;
+    if (this.#shift === 0) return '';
+    const madeUp = emptyReasoningItem(this.#context);
+    this.#items.set(0, madeUp);
+    return (
+      this.#event('response.output_item.added', { output_index: 0, item: madeUp }) +
+      this.#event('response.output_item.done', { output_index: 0, item: madeUp })
+    );
+  }
+
+  #pass({ type, payload }: StreamMessage, data: string): string {
+    if (typeof payload.delta === 'string') this.progress.outputBytes += utf8Length(payload.delta);
+    const edits = this.#editsOf(type, payload);
+    const sequence = this.#sequence++;
+    if (payload.sequence_number !== sequence) edits.sequence_number = sequence;
+    const isUntouched = Object.keys(edits).length === 0 && !data.includes('\n');
+    if (isUntouched) return formatSse(type, data);
+    return formatSse(type, JSON.stringify({ ...payload, ...edits }));
+  }
+
+  #editsOf(type: string, payload: JsonObject): Record<string, unknown> {
+    const edits: Record<string, unknown> = {};
+    if (payload.type !== type) edits.type = type;
+    if (this.#shift === 1 && typeof payload.output_index === 'number') edits.output_index = payload.output_index + 1;
+    const callId = typeof payload.item_id === 'string' ? this.#callIds.get(payload.item_id) : undefined;
+    if (callId !== undefined) edits.item_id = callId;
+    if (payload.item !== undefined) this.#editItem(type, payload, edits);
+    if (isObject(payload.response)) {
+      this.#response = relayResponse(payload.response, this.#relayOutput(payload.response), this.#context);
+      edits.response = this.#response;
+    }
+    return edits;
+  }
+
+  #editItem(type: string, { item, output_index: index }: JsonObject, edits: Record<string, unknown>): void {
+    const relayed = relayItem(item);
+    if (relayed !== item) {
+      edits.item = relayed;
+      const { id } = item as JsonObject;
+      if (typeof id === 'string') this.#callIds.set(id, (relayed as { id: string }).id);
+    }
+    if (type === 'response.output_item.done' && typeof index === 'number') {
+      this.#items.set(index + (this.#shift ?? 0), relayed);
+    }
+  }
+
+  #relayOutput(response: JsonObject): unknown[] {
+    const output: unknown[] = Array.isArray(response.output) ? response.output : [];
+    const items = output.map(relayItem);
+    return this.#shift === 1 ? [this.#items.get(0), ...items] : items;
+  }
+
+  #finish(type: string, final: JsonObject): string {
+    // Some hosts end with the usage alone.
+    const response: JsonObject = final.id === undefined ? { ...this.#response, output: [], ...final } : final;
+    const hasOutput = Array.isArray(response.output) && response.output.length > 0;
+    const firstItem: unknown = hasOutput ? (response.output as unknown[])[0] : undefined;
+    const frames = this.#beforeItem(firstItem);
+    const output = hasOutput ? this.#relayOutput(response) : [...this.#items.values()];
+    const { outputBytes, ...has } = inspectOutput(output);
+    const status = type.slice('response.'.length);
+    this.progress.outputBytes = Math.max(this.progress.outputBytes, outputBytes);
+    this.progress.usage = readUsage(response.usage);
+    this.progress.stop = readStop({ ...response, status }, has);
+    this.progress.status = 'finished';
+    const usage = this.progress.usage ? response.usage : writeUsage(countUsage(this.#context, this.progress.outputBytes));
+    this.#last = { type, response: { ...relayResponse(response, output, this.#context), status, usage } };
+    return frames;
+  }
+
+  #fail(failure: UpstreamFailure): string {
+    this.progress.status = 'failed';
+    this.progress.failure = failure;
+    return '';
+  }
+
+  #event(type: string, fields: JsonObject): string {
+    return formatSse(type, JSON.stringify({ type, sequence_number: this.#sequence++, ...fields }));
+  }
+}

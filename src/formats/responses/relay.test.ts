@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { contextFor, payloadsOf, requestFor, runPipe, sseEvent, target } from './fixture.ts';
+import { readWithSdk } from './sdk-fixture.ts';
+import { relayAnswer } from './relay-answer.ts';
+import { relayRequest } from './relay-request.ts';
+import { relayStream } from './relay-stream.ts';
+
+const effort = { reasoning: { effort: 'low' } };
+const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
+const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}', status: 'completed' };
+const message = {
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Hi' }],
+};
+const response = {
+  id: 'resp_up',
+  object: 'response',
+  model: 'gpt-dated',
+  status: 'in_progress',
+  output: [],
+  usage: null,
+  extra: 1,
+};
+const madeUp = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
+
+test('unknown fields go up untouched, the gateway’s own are set', () => {
+  const { body, ignored } = relayRequest(
+    requestFor({
+      stream: true,
+      max_output_tokens: 3,
+      store: true,
+      previous_response_id: 'resp_1',
+      client_metadata: { a: 1 },
+      include: ['x'],
+    }),
+    { ...target, stream: true, maxOutputTokens: 3 },
+  );
+  assert.deepEqual(body, {
+    model: 'upstream-model',
+    input: 'Hi',
+    stream: true,
+    store: false,
+    max_output_tokens: 16,
+    client_metadata: { a: 1 },
+    include: ['x', 'reasoning.encrypted_content'],
+  });
+  assert.deepEqual(ignored, ['previous_response_id', 'store']);
+});
+
+test('the client’s own body is not changed', () => {
+  const request = requestFor({ previous_response_id: 'resp_1', input: [{ ...call, id: 'call_1' }] });
+  const before = structuredClone(request.body);
+  relayRequest(request, target);
+  assert.deepEqual(request.body, before);
+});
+
+test('a model that does not think is not asked to', () => {
+  const { body, ignored } = relayRequest(requestFor({ ...effort, include: ['reasoning.encrypted_content'] }), {
+    ...target,
+    thinking: false,
+  });
+  assert.deepEqual([body.reasoning, body.include, ignored], [undefined, [], ['reasoning']]);
+});
+
+test('ids that the provider never gave are left out, its own stay', () => {
+  const kept = [
+    call,
+    message,
+    { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },
+    { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c', name: 'g', input: 'x' },
+    { type: 'web_search_call', id: 'ws_1' },
+  ];
+  assert.deepEqual(relayRequest(requestFor({ input: kept }), target).body.input, kept);
+  const foreign = kept.slice(0, 4).map((item) => ({ ...item, id: `x${item.id}` }));
+  assert.deepEqual(
+    relayRequest(requestFor({ input: foreign }), target).body.input,
+    kept.slice(0, 4).map(({ id: _id, ...item }) => item),
+  );
+});
+
+test('reasoning without anything to replay is dropped and listed', () => {
+  const { body, ignored } = relayRequest(
+    requestFor({
+      input: [
+        'reasoning',
+        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'x' }] },
+        { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'tg1.anthropic.{"value":"x"}' },
+        { type: 'reasoning', id: 'rs_3', summary: [], encrypted_content: 'tg1.damaged' },
+        madeUp,
+        { role: 'user', content: 'Hi' },
+      ].filter((item) => typeof item !== 'string'),
+    }),
+    target,
+  );
+  assert.deepEqual(ignored, ['input[0]', 'input[1]', 'input[2]', 'input[3]']);
+  assert.deepEqual(body.input, [{ role: 'user', content: 'Hi' }]);
+});
+
+test('an answer keeps all but the model, a call’s id and, with an effort, a reasoning item', () => {
+  const body = { ...response, status: 'completed', output: [call, message], usage };
+  const relayed = relayAnswer(body, contextFor());
+  assert.deepEqual(relayed.body, { ...body, model: 'catalogue/model', output: [{ ...call, id: 'call_1' }, message] });
+  assert.deepEqual([relayed.stop?.reason, relayed.usage?.inputTokens, relayed.outputBytes], ['tool-calls', 3, 4]);
+  const withEffort = relayAnswer(body, contextFor(effort));
+  assert.deepEqual(withEffort.body.output, [madeUp, { ...call, id: 'call_1' }, message]);
+  const own = { type: 'reasoning', id: 'rs_up', summary: [] };
+  assert.deepEqual(relayAnswer({ ...body, output: [own, message] }, contextFor(effort)).body.output, [own, message]);
+});
+
+test('an answer without usage shows our own count', () => {
+  const relayed = relayAnswer({ ...response, status: 'completed', output: [message] }, contextFor());
+  assert.equal(relayed.usage, null);
+  assert.deepEqual((relayed.body.usage as JsonObject).total_tokens, 8);
+});
+
+test('a failed answer is not relayed', () => {
+  assert.throws(() => relayAnswer({ ...response, status: 'failed', error: { message: 'x' } }, contextFor()), UnreadableAnswer);
+});
+
+/** A stream of a call and a message, numbered as OpenAI does. */
+function callStream() {
+  const events: readonly (readonly [string, JsonObject])[] = [
+    ['response.created', { response }],
+    ['response.in_progress', { response }],
+    ['response.output_item.added', { output_index: 0, item: { ...call, arguments: '', status: 'in_progress' } }],
+    ['response.function_call_arguments.delta', { item_id: 'fc_1', output_index: 0, delta: '{}' }],
+    ['response.function_call_arguments.done', { item_id: 'fc_1', output_index: 0, arguments: '{}' }],
+    ['response.output_item.done', { output_index: 0, item: call }],
+    ['response.output_item.added', { output_index: 1, item: { ...message, content: [] } }],
+    [
+      'response.content_part.added',
+      { item_id: 'msg_1', output_index: 1, content_index: 0, part: { type: 'output_text', text: '', annotations: [] } },
+    ],
+    ['response.output_text.delta', { item_id: 'msg_1', output_index: 1, content_index: 0, delta: 'Hi', obfuscation: 'x' }],
+    ['response.content_part.done', { item_id: 'msg_1', output_index: 1, content_index: 0, part: message.content[0] }],
+    ['response.output_item.done', { output_index: 1, item: message }],
+    ['response.completed', { response: { ...response, status: 'completed', output: [call, message], usage } }],
+  ];
+  return events.map(([type, fields], index) => sseEvent(type, { sequence_number: index, ...fields }));
+}
+
+test('a stream’s events pass but for the documented edits, and the last one waits for the charge', async () => {
+  const pipe = relayStream(contextFor());
+  const frames = callStream().map((event) => pipe.push(event));
+  assert.equal(frames.at(-1), '');
+  assert.equal(pipe.progress.status, 'finished');
+  assert.deepEqual(
+    [pipe.progress.usage?.outputTokens, pipe.progress.stop?.reason, pipe.progress.outputBytes],
+    [2, 'tool-calls', 4],
+  );
+  const last = pipe.close(': cost_micros=1');
+  assert.match(last, /^: cost_micros=1\n\nevent: response\.completed\n/);
+  const events = payloadsOf(frames.join('') + last);
+  assert.deepEqual(
+    events.map((event) => [event.type, event.item_id ?? (event.item as JsonObject | undefined)?.id, event.output_index]),
+    [
+      ['response.created', undefined, undefined],
+      ['response.in_progress', undefined, undefined],
+      ['response.output_item.added', 'call_1', 0],
+      ['response.function_call_arguments.delta', 'call_1', 0],
+      ['response.function_call_arguments.done', 'call_1', 0],
+      ['response.output_item.done', 'call_1', 0],
+      ['response.output_item.added', 'msg_1', 1],
+      ['response.content_part.added', 'msg_1', 1],
+      ['response.output_text.delta', 'msg_1', 1],
+      ['response.content_part.done', 'msg_1', 1],
+      ['response.output_item.done', 'msg_1', 1],
+      ['response.completed', undefined, undefined],
+    ],
+  );
+  assert.deepEqual(events[0]?.response, { ...response, model: 'catalogue/model' });
+  assert.equal((await readWithSdk(frames.join('') + last)).output_text, 'Hi');
+});
+
+function lastOutputOf(events: readonly JsonObject[]): JsonObject[] {
+  const { output } = events.at(-1)!.response as JsonObject;
+  return output as JsonObject[];
+}
+
+test('an event with nothing to change is passed on as it came', () => {
+  const pipe = relayStream(contextFor());
+  const [created, inProgress, ...rest] = callStream();
+  pipe.push(created!);
+  pipe.push(inProgress!);
+  const delta = rest.find(({ event }) => event === 'response.output_text.delta')!;
+  const data = delta.data.replace('"sequence_number":8', '"sequence_number":2').replace('{', '{ ');
+  assert.equal(pipe.push({ event: delta.event, data }), `event: response.output_text.delta\ndata: ${data}\n\n`);
+});
+
+test('with an effort and no reasoning first, an item is put in and everything after it moves up', async () => {
+  const frames = runPipe(relayStream(contextFor(effort)), callStream());
+  const events = payloadsOf(frames);
+  assert.deepEqual(
+    events.map((event) => event.sequence_number),
+    events.map((_, index) => index),
+  );
+  assert.deepEqual(events.slice(2, 4), [
+    { type: 'response.output_item.added', sequence_number: 2, output_index: 0, item: madeUp },
+    { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item: madeUp },
+  ]);
+  assert.deepEqual(events[4]?.output_index, 1);
+  const final = lastOutputOf(events);
+  assert.deepEqual(
+    final.map(({ id }) => id),
+    ['rs_01kahw_0', 'call_1', 'msg_1'],
+  );
+  assert.equal((await readWithSdk(frames)).output.length, 3);
+});
+
+test('with an effort and no item at all, the made-up one comes before the end', () => {
+  const events = callStream();
+  const empty = [events[0]!, sseEvent('response.completed', { response: { ...response, status: 'completed', usage } })];
+  const payloads = payloadsOf(runPipe(relayStream(contextFor(effort)), empty));
+  assert.deepEqual(
+    payloads.map(({ type }) => type),
+    ['response.created', 'response.output_item.added', 'response.output_item.done', 'response.completed'],
+  );
+  assert.deepEqual(lastOutputOf(payloads), [madeUp]);
+});
+
+test('a host without numbers gets them, and one whose final output is empty is completed', () => {
+  const events = callStream().map(({ event, data }) => {
+    const { sequence_number: _number, ...payload } = JSON.parse(data) as Record<string, unknown>;
+    if (event === 'response.completed') payload.response = { ...(payload.response as JsonObject), output: [] };
+    return { event: '', data: JSON.stringify(payload, null, 1) };
+  });
+  const payloads = payloadsOf(runPipe(relayStream(contextFor()), events));
+  assert.deepEqual(
+    payloads.map((event) => event.sequence_number),
+    payloads.map((_, index) => index),
+  );
+  assert.deepEqual(lastOutputOf(payloads), [{ ...call, id: 'call_1' }, message]);
+});
+
+test('a host that ends with the usage alone gets a whole response', () => {
+  const events = [...callStream().slice(0, -1), sseEvent('response.completed', { response: { usage } })];
+  const last = payloadsOf(runPipe(relayStream(contextFor()), events)).at(-1);
+  assert.deepEqual(last?.response, {
+    ...response,
+    status: 'completed',
+    model: 'catalogue/model',
+    output: [{ ...call, id: 'call_1' }, message],
+    usage,
+  });
+});
+
+test('a stream’s failure is never passed on, and ends as the format’s own', async (t) => {
+  const failures: readonly (readonly [string, string, object, number | null])[] = [
+    [
+      'failed',
+      'response.failed',
+      { response: { ...response, status: 'failed', error: { code: 'rate_limit_exceeded', message: 'slow' } } },
+      429,
+    ],
+    ['nested', 'error', { error: { type: 'server_error', code: null, message: 'slow' } }, 500],
+    ['flat', 'error', { code: 'invalid_prompt', message: 'slow' }, 400],
+  ];
+  for (const [what, type, fields, status] of failures) {
+    await t.test(what, () => {
+      const pipe = relayStream(contextFor());
+      const begin = callStream()
+        .slice(0, 6)
+        .map((event) => pipe.push(event))
+        .join('');
+      assert.equal(pipe.push(sseEvent(type, { sequence_number: 6, ...fields })), '');
+      assert.deepEqual(
+        [pipe.progress.status, pipe.progress.failure?.status, pipe.progress.failure?.message],
+        ['failed', status, 'slow'],
+      );
+      assert.equal(pipe.push(callStream()[6]!), '');
+      const events = payloadsOf(begin + pipe.fail(new ApiError('upstream_error', 'It broke.'), 'req_1'));
+      const [error, failed] = events.slice(-2) as [JsonObject, JsonObject];
+      assert.deepEqual(
+        [
+          error.type,
+          error.sequence_number,
+          error.message,
+          (error.error as JsonObject).code,
+          (error.error as JsonObject).request_id,
+        ],
+        ['error', 6, 'It broke.', 'upstream_error', 'req_1'],
+      );
+      const last = failed.response as JsonObject;
+      assert.deepEqual(
+        [failed.type, failed.sequence_number, last.id, last.status, last.error],
+        ['response.failed', 7, 'resp_up', 'failed', { code: 'upstream_error', message: 'It broke.' }],
+      );
+      assert.deepEqual(last.output, [{ ...call, id: 'call_1' }]);
+    });
+  }
+});
+
+test('a stream that breaks off, or speaks no JSON, has failed', () => {
+  const broken = relayStream(contextFor());
+  for (const event of callStream().slice(0, 5)) broken.push(event);
+  broken.end();
+  assert.deepEqual([broken.progress.status, broken.progress.failure?.kind], ['failed', 'broken-stream']);
+  const unreadable = relayStream(contextFor());
+  unreadable.push({ event: 'x', data: '<html>' });
+  assert.deepEqual([unreadable.progress.status, unreadable.progress.failure?.kind], ['failed', 'unreadable']);
+  const events = payloadsOf(unreadable.fail(new ApiError('upstream_error', 'x'), 'req_1'));
+  assert.deepEqual(
+    events.map(({ type, sequence_number }) => [type, sequence_number]),
+    [
+      ['response.created', 0],
+      ['response.in_progress', 1],
+      ['error', 2],
+      ['response.failed', 3],
+    ],
+  );
+});
+
+test('a finished stream does not fail when the connection closes', () => {
+  const pipe = relayStream(contextFor());
+  for (const event of callStream()) pipe.push(event);
+  assert.equal(pipe.push({ event: '', data: '[DONE]' }), '');
+  assert.equal(pipe.end(), '');
+  assert.equal(pipe.progress.status, 'finished');
+});

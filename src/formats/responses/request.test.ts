@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ApiError } from '../../canonical/errors.ts';
+import { anyRequest, requestFor, target } from './fixture.ts';
+import { parseRequest } from './parse-request.ts';
+import { ignoredFields, readRequest } from './read-request.ts';
+import { writeRequest } from './write-request.ts';
+
+test('a canonical request survives being written and read', () => {
+  fc.assert(
+    fc.property(anyRequest, (request) => {
+      const { body, ignored } = writeRequest(request, { ...target, maxOutputTokens: request.maxOutputTokens ?? 0 });
+      assert.deepEqual(ignored, []);
+      const sent = parseRequest(JSON.parse(JSON.stringify(body)), { chatMaxTokens: null });
+      assert.deepEqual(readRequest(sent), request);
+    }),
+  );
+});
+
+test('sampling survives on a model that does not think, and is dropped by name on one that does', () => {
+  const request = readRequest(requestFor({ temperature: 0.5, top_p: 0.9 }));
+  const plain = writeRequest(request, { ...target, thinking: false });
+  assert.deepEqual([plain.body.temperature, plain.body.top_p, plain.ignored], [0.5, 0.9, []]);
+  const thinking = writeRequest(request, target);
+  assert.deepEqual([thinking.body.temperature, thinking.body.top_p], [undefined, undefined]);
+  assert.deepEqual(thinking.ignored, ['temperature', 'top_p']);
+});
+
+test('an upstream body is never stored, always bounded, and asks a thinking model for encrypted reasoning', () => {
+  const { body } = writeRequest(readRequest(requestFor()), { ...target, maxOutputTokens: 1 });
+  assert.deepEqual([body.store, body.max_output_tokens, body.include], [false, 16, ['reasoning.encrypted_content']]);
+  const plain = writeRequest(readRequest(requestFor({ reasoning: { effort: 'high' } })), { ...target, thinking: false });
+  assert.deepEqual([plain.body.include, plain.body.reasoning, plain.ignored], [undefined, undefined, ['reasoning']]);
+});
+
+test('what this format cannot say is refused or listed', () => {
+  const request = readRequest(requestFor());
+  assert.throws(() => writeRequest({ ...request, stopSequences: ['x'] }, target), isRefusal('stop'));
+  const { body, ignored } = writeRequest(
+    {
+      ...request,
+      topK: 1,
+      seed: 2,
+      frequencyPenalty: 1,
+      presencePenalty: 1,
+      messages: [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', text: 'hm', signature: { vendor: 'anthropic', value: 'x' }, redacted: false },
+            { type: 'text', text: 'a' },
+          ],
+        },
+        { role: 'tool', content: [{ type: 'tool-result', callId: 'c', content: [], isError: true }] },
+      ],
+    },
+    target,
+  );
+  assert.deepEqual(ignored, ['thinking', 'is_error', 'top_k', 'seed', 'frequency_penalty', 'presence_penalty']);
+  assert.deepEqual(body.input, [
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
+    { type: 'function_call_output', call_id: 'c', output: '' },
+  ]);
+});
+
+test('a thinking budget becomes the nearest effort', () => {
+  const request = readRequest(requestFor());
+  const effortOf = (budgetTokens: number) =>
+    (writeRequest({ ...request, reasoning: { effort: null, budgetTokens } }, target).body.reasoning as { effort: string }).effort;
+  assert.deepEqual([0, 1_024, 8_192, 24_576].map(effortOf), ['none', 'low', 'medium', 'high']);
+});
+
+test('items become turns: what the assistant does before the next result is one message', () => {
+  const { system, messages } = readRequest(
+    requestFor({
+      instructions: 'Be terse.',
+      input: [
+        { role: 'developer', content: 'Use tools.' },
+        { role: 'user', content: 'Weather?' },
+        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'think' }], encrypted_content: 'gAAA' },
+        { type: 'function_call', id: 'c1', call_id: 'c1', name: 'f', arguments: '{}' },
+        { type: 'function_call', call_id: 'c2', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'sun' },
+        { type: 'function_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'rain' }] },
+        { type: 'reasoning', id: 'rs_2', summary: [] },
+        { role: 'system', content: 'Now answer.' },
+      ],
+    }),
+  );
+  assert.deepEqual(
+    system.map((part) => part.text),
+    ['Be terse.', 'Use tools.'],
+  );
+  assert.deepEqual(messages, [
+    { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', text: 'think', signature: { vendor: 'openai', value: 'gAAA' }, redacted: false },
+        { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', kind: 'function' },
+        { type: 'tool-call', id: 'c2', name: 'f', arguments: '{}', kind: 'function' },
+      ],
+    },
+    {
+      role: 'tool',
+      content: [
+        { type: 'tool-result', callId: 'c1', content: [{ type: 'text', text: 'sun' }], isError: false },
+        { type: 'tool-result', callId: 'c2', content: [{ type: 'text', text: 'rain' }], isError: false },
+      ],
+    },
+    { role: 'system', content: [{ type: 'text', text: 'Now answer.' }] },
+  ]);
+});
+
+test('Codex: tools that travel as an item are tools, and a grammar is told to the model', () => {
+  const request = requestFor({
+    input: [
+      {
+        type: 'additional_tools',
+        role: 'developer',
+        tools: [
+          {
+            type: 'custom',
+            name: 'apply_patch',
+            description: 'Edits.',
+            format: { type: 'grammar', syntax: 'lark', definition: 'start: x' },
+          },
+        ],
+      },
+      { role: 'user', content: 'Hi' },
+    ],
+    tools: [{ type: 'function', name: 'shell' }],
+  });
+  const { tools } = readRequest(request);
+  assert.deepEqual(
+    tools.map(({ name, kind }) => [name, kind]),
+    [
+      ['shell', 'function'],
+      ['apply_patch', 'custom'],
+    ],
+  );
+  assert.match(tools[1]?.description ?? '', /^Edits\.\n\nThe input must match this lark grammar:\nstart: x$/);
+});
+
+test('what no canonical request can say is refused by name', async (t) => {
+  const refused: readonly (readonly [JsonFields, string])[] = [
+    [{ top_logprobs: 2 }, 'top_logprobs'],
+    [{ include: ['message.output_text.logprobs'] }, 'include'],
+    [{ input: [{ type: 'compaction', encrypted_content: 'x' }] }, 'input[0].type'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }, 'input[0].content[0].type'],
+    [{ input: [{ role: 'user', content: [{ type: 'refusal', refusal: 'x' }] }] }, 'input[0].content[0].type'],
+    [
+      { input: [{ role: 'assistant', content: [{ type: 'input_image', image_url: 'https://a.b' }] }] },
+      'input[0].content[0].type',
+    ],
+    [{ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }, 'input[0].content[0].image_url'],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'file:///etc' }] }] },
+      'input[0].content[0].image_url',
+    ],
+    [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input[0].content[0].file_data'],
+    [{ tools: [{ type: 'namespace', name: 'n', description: '', tools: [] }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }, 'tool_choice.type'],
+    [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
+    [{ background: true }, 'background'],
+  ];
+  for (const [fields, param] of refused) {
+    await t.test(JSON.stringify(fields).slice(0, 80), () => {
+      assert.throws(() => readRequest(requestFor(fields)), isRefusal(param));
+    });
+  }
+});
+
+test('harmless fields that are lost in translation are listed', () => {
+  const ignored = ignoredFields(
+    requestFor({
+      truncation: 'auto',
+      previous_response_id: 'resp_1',
+      store: true,
+      text: { verbosity: 'low' },
+      client_metadata: {},
+      max_tool_calls: 3,
+      tools: [{ type: 'custom', name: 'p', format: { type: 'grammar', syntax: 'lark', definition: 'x' } }],
+    }),
+  );
+  assert.deepEqual(ignored, [
+    'truncation',
+    'previous_response_id',
+    'store',
+    'client_metadata',
+    'max_tool_calls',
+    'text.verbosity',
+    'tools[0].format',
+  ]);
+  assert.deepEqual(ignoredFields(requestFor({ truncation: 'disabled', store: false, previous_response_id: null })), []);
+});
+
+type JsonFields = Readonly<Record<string, unknown>>;
+
+function isRefusal(param: string) {
+  return (error: unknown) => {
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual([error.code, error.param], ['invalid_request', param]);
+    assert.ok(error.message.includes(param), error.message);
+    return true;
+  };
+}

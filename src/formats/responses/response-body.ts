@@ -1,0 +1,75 @@
+// The response object around the output: the fields that OpenAI's type and the Open Responses schema require, most of them echoes of the request.
+import { isObject } from '../../lib/json.ts';
+import type { AnswerContext, JsonObject } from '../format.ts';
+import type { ResponsesRequest } from './schema.ts';
+import type { EndStatus } from './stop.ts';
+
+export type ResponseState = {
+  readonly status: EndStatus['status'] | 'in_progress';
+  readonly incomplete_details: EndStatus['incomplete_details'];
+  readonly output: readonly JsonObject[];
+  readonly usage: JsonObject | null;
+};
+
+export const inProgress: ResponseState = { status: 'in_progress', incomplete_details: null, output: [], usage: null };
+
+export function responseId(context: AnswerContext): string {
+  return `resp_${context.requestId}`;
+}
+
+export function writeResponse(context: AnswerContext, state: ResponseState): JsonObject {
+  const request = context.request.body as ResponsesRequest;
+  return {
+    id: responseId(context),
+    object: 'response',
+    created_at: context.createdAtSeconds,
+    completed_at: null,
+    status: state.status,
+    background: false,
+    error: null,
+    incomplete_details: state.incomplete_details,
+    model: context.model,
+    output: state.output,
+    usage: state.usage,
+    previous_response_id: null,
+    store: false,
+    service_tier: 'default',
+    access_programs: null,
+    ...echoPrompt(request),
+    ...echoSampling(request),
+  };
+}
+
+function echoPrompt(request: ResponsesRequest): JsonObject {
+  return {
+    instructions: request.instructions ?? null,
+    tools: (request.tools ?? []).map(echoTool),
+    tool_choice: request.tool_choice ?? 'auto',
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    text: { ...request.text, format: request.text?.format ?? { type: 'text' } },
+    truncation: request.truncation ?? 'disabled',
+    metadata: request.metadata ?? {},
+    user: request.user ?? null,
+    safety_identifier: request.safety_identifier ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+  };
+}
+
+function echoSampling(request: ResponsesRequest): JsonObject {
+  return {
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: null,
+    temperature: request.temperature ?? 1,
+    top_p: request.top_p ?? 1,
+    top_logprobs: request.top_logprobs ?? 0,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
+  };
+}
+
+/** The published type has these fields always, a request often has not. */
+function echoTool(tool: unknown): unknown {
+  if (!isObject(tool) || tool.type !== 'function') return tool;
+  return { description: null, parameters: null, ...tool, strict: tool.strict ?? null };
+}

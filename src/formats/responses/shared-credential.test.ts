@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import { requestFor, target } from './fixture.ts';
+import { relayRequest } from './relay-request.ts';
+import { requestFieldRules, toolPlaces } from './shared-credential.ts';
+
+const sdkTypes = readFileSync(
+  new URL('../../../node_modules/openai/resources/responses/responses.d.ts', import.meta.url),
+  'utf8',
+);
+
+test('every request field of the official SDK has a rule', () => {
+  assert.deepEqual(Object.keys(requestFieldRules).toSorted(), fieldsOf('ResponseCreateParamsBase').toSorted());
+});
+
+test('the rules are what the straight path does', () => {
+  const marker = { marked: true };
+  for (const [field, rule] of Object.entries(requestFieldRules)) {
+    const request = { ...requestFor(), body: { model: 'm', input: 'Hi', [field]: marker } };
+    if (rule === 'refuse') assert.throws(() => relayRequest(request, target), ApiError, field);
+    else if (rule === 'pass') assert.equal(relayRequest(request, target).body[field], marker, field);
+    else if (rule === 'drop') assert.ok(!(field in relayRequest(request, target).body), field);
+    else if (rule === 'set') assert.notEqual(relayRequest(request, target).body[field], marker, field);
+  }
+});
+
+test('every tool of the official SDK has a place', () => {
+  const union = /^export type Tool = (.*);$/m.exec(sdkTypes)?.[1]?.split(' | ') ?? [];
+  const types = union.flatMap((name) => typesOf(name.replace('Tool.', '')));
+  assert.ok(union.length >= 16 && types.length >= union.length, `${union.length} tools, ${types.length} types`);
+  assert.deepEqual(Object.keys(toolPlaces).toSorted(), types.toSorted());
+});
+
+test('a field that is refused names itself and says why', async (t) => {
+  const file = { type: 'input_file', file_id: 'file-1' };
+  const refused: readonly (readonly [object, string, RegExp])[] = [
+    [{ background: true }, 'background', /keeps the response at the provider/],
+    [{ conversation: 'conv_1' }, 'conversation', /send the whole conversation/],
+    [{ prompt: { id: 'pmpt_1' } }, 'prompt', /stored at the provider/],
+    [{ access_programs: { cyber: 'daybreak_red' } }, 'access_programs', /permissions/],
+    [{ moderation: { model: 'm' } }, 'moderation', /no price/],
+    [{ service_tier: 'priority' }, 'service_tier', /'priority' is not priced/],
+    [{ service_tier: 'flex' }, 'service_tier', /not priced/],
+    [{ reasoning: { mode: 'pro' } }, 'reasoning.mode', /not priced/],
+    [{ prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl', /not priced/],
+    [{ prompt_cache_options: { prewarm: true } }, 'prompt_cache_options.prewarm', /not priced/],
+    [
+      { prompt_cache_options: { comparison_response_id: 'resp_1' } },
+      'prompt_cache_options.comparison_response_id',
+      /kept at the provider/,
+    ],
+    [{ input: [{ role: 'user', content: [file] }] }, 'input[0].content[0].file_id', /file_data/],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] },
+      'input[0].content[0].file_id',
+      /kept at the provider/,
+    ],
+    [
+      {
+        input: [
+          {
+            role: 'user',
+            content: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }],
+          },
+        ],
+      },
+      'input[0].content[0].prompt_cache_breakpoint.ttl',
+      /not priced/,
+    ],
+    [{ input: [{ type: 'function_call_output', call_id: 'c', output: [file] }] }, 'input[0].output[0].file_id', /kept at/],
+    [{ input: [{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' }] }, 'input[0].container_id', /a container/],
+    [
+      { input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'file-1' } }] },
+      'input[0].output.file_id',
+      /a file/,
+    ],
+    [
+      { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }] }] },
+      'input[0].tools[0].type',
+      /not priced/,
+    ],
+    [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'tools[0].type', /runs at the provider/],
+    [{ tools: [{ type: 'tool_search' }] }, 'tools[0].type', /runs at the provider/],
+    [{ tools: [{ type: 'something_new' }] }, 'tools[0].type', /'something_new' runs at the provider and is not priced/],
+    ...Object.keys(toolPlaces)
+      .filter((type) => toolPlaces[type] === 'provider')
+      .map((type) => [{ tools: [{ type: 'function', name: 'f' }, { type }] }, 'tools[1].type', /not priced/] as const),
+  ];
+  for (const [fields, param, message] of refused) {
+    await t.test(JSON.stringify(fields).slice(0, 100), () => {
+      assert.throws(
+        () => relayRequest(requestFor({ ...fields }), target),
+        (error) => {
+          assert.ok(error instanceof ApiError);
+          assert.deepEqual([error.code, error.param], ['invalid_request', param]);
+          assert.match(error.message, message);
+          assert.ok(error.message.includes(param));
+          return true;
+        },
+      );
+    });
+  }
+});
+
+test('what runs at the caller, costs nothing or asks for nothing passes', () => {
+  const fields = {
+    background: false,
+    conversation: null,
+    service_tier: 'auto',
+    reasoning: { mode: 'standard' },
+    prompt_cache_options: { ttl: '30m', mode: 'explicit' },
+    tools: [
+      { type: 'function', name: 'f', parameters: { type: 'object', properties: { file_id: { type: 'string' } } } },
+      { type: 'namespace', name: 'n', description: '', tools: [] },
+      { type: 'tool_search', execution: 'client' },
+      { type: 'shell', environment: { type: 'local' } },
+      { type: 'local_shell' },
+      { type: 'apply_patch' },
+    ],
+    input: [
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"file_id":"x"}' },
+      { role: 'user', content: [{ type: 'input_file', file_url: 'https://a.b/c.pdf', file_id: null }] },
+    ],
+  };
+  const { body, ignored } = relayRequest(requestFor(fields), target);
+  assert.deepEqual(ignored, []);
+  assert.deepEqual(body.tools, fields.tools);
+  assert.deepEqual(body.input, fields.input);
+});
+
+/** The names of the fields of one interface of the SDK's types. */
+function fieldsOf(name: string): string[] {
+  const body = new RegExp(`^export interface ${name} \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(sdkTypes)?.[1] ?? '';
+  return [...body.matchAll(/^ {4}(\w+)\??:/gm)].map((match) => match[1]!);
+}
+
+/** The literals of a tool's `type`, which is the first field of that name. */
+function typesOf(name: string): string[] {
+  const start = sdkTypes.search(new RegExp(`interface ${name} \\{`));
+  assert.notEqual(start, -1, name);
+  const literals = /^ {4,8}type: (.*);$/m.exec(sdkTypes.slice(start))?.[1] ?? '';
+  return [...literals.matchAll(/'(\w+)'/g)].map((match) => match[1]!);
+}

@@ -1,0 +1,40 @@
+// Why an answer ended. Responses knows a status and, for `incomplete`, a reason; calls and refusals show in the output alone.
+import type { Stop } from '../../canonical/event.ts';
+import type { JsonObject } from '../format.ts';
+import { isObject } from '../../lib/json.ts';
+
+export type EndStatus = { readonly status: 'completed' | 'incomplete'; readonly incomplete_details: JsonObject | null };
+
+/** A refusal without words of its own would look like a success, so it is reported as filtered. */
+export function writeStop(stop: Stop, hasRefusal: boolean): EndStatus {
+  switch (stop.reason) {
+    case 'length':
+      return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    case 'content-filter':
+      return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
+    case 'refusal':
+      return hasRefusal ? completed : { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
+    case 'end':
+    case 'stop-sequence':
+    case 'tool-calls':
+    case 'pause':
+      return completed;
+  }
+}
+
+const completed: EndStatus = { status: 'completed', incomplete_details: null };
+
+/** `response` is one that has ended; `has` tells what its output holds. */
+export function readStop(response: JsonObject, has: { readonly calls: boolean; readonly refusal: boolean }): Stop {
+  return { reason: readReason(response, has), sequence: null };
+}
+
+function readReason(response: JsonObject, has: { readonly calls: boolean; readonly refusal: boolean }): Stop['reason'] {
+  if (response.status === 'incomplete') {
+    const details = response.incomplete_details;
+    // Other reasons (`max_messages`, `steered`) cut an answer short as well.
+    return isObject(details) && details.reason === 'content_filter' ? 'content-filter' : 'length';
+  }
+  if (has.calls) return 'tool-calls';
+  return has.refusal ? 'refusal' : 'end';
+}

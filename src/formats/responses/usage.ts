@@ -1,0 +1,51 @@
+// Usage in Responses: `input_tokens` includes what was read from and written to the prompt cache, `output_tokens` includes reasoning.
+import { noUsage, readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { isObject } from '../../lib/json.ts';
+import { tokensFromBytes } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject } from '../format.ts';
+
+/** Splits the counts into disjoint buckets. null when the upstream gave none, or none that can be believed. */
+export function readUsage(value: unknown): Usage | null {
+  if (!isObject(value)) return null;
+  const input = readTokenCount(value.input_tokens);
+  const output = readTokenCount(value.output_tokens);
+  if (input === null || output === null) return null;
+  const inputDetails = isObject(value.input_tokens_details) ? value.input_tokens_details : {};
+  const outputDetails = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const cacheRead = Math.min(readTokenCount(inputDetails.cached_tokens) ?? 0, input);
+  const cacheWrite = Math.min(readTokenCount(inputDetails.cache_write_tokens) ?? 0, input - cacheRead);
+  const cacheWriteLong = Math.min(readLongCacheWrite(inputDetails), cacheWrite);
+  return {
+    inputTokens: input - cacheRead - cacheWrite,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite - cacheWriteLong,
+    cacheWrite1hTokens: cacheWriteLong,
+    outputTokens: output,
+    reasoningTokens: Math.min(readTokenCount(outputDetails.reasoning_tokens) ?? 0, output),
+  };
+}
+
+/** OpenAI's long lifetime (12 hours) is counted with the dearer of the two buckets. */
+function readLongCacheWrite(inputDetails: Record<string, unknown>): number {
+  const details = inputDetails.cache_write_tokens_details;
+  return (isObject(details) && readTokenCount(details.ttl_12h_tokens)) || 0;
+}
+
+export function writeUsage(usage: Usage): JsonObject {
+  const input = totalInputTokens(usage);
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: input + usage.outputTokens,
+  };
+}
+
+/** What a client is shown when the upstream counted nothing: the same own count that it is charged by. */
+export function countUsage(context: AnswerContext, outputBytes: number): Usage {
+  return { ...noUsage, inputTokens: context.estimatedInputTokens, outputTokens: tokensFromBytes(outputBytes) };
+}

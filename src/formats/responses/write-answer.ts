@@ -1,0 +1,77 @@
+// A whole answer in Responses. It equals what a client of the stream would have collected, but for one thing: a made-up reasoning item
+// is only needed here when there is no reasoning at all, while a stream must decide at its first block.
+import type { Answer } from '../../canonical/answer.ts';
+import type { AssistantPart, RefusalPart, TextPart } from '../../canonical/request.ts';
+import { utf8Length } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject } from '../format.ts';
+import {
+  callItem,
+  emptyReasoningItem,
+  itemId,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  textPart,
+  wantsReasoningItem,
+  type ItemStatus,
+} from './output-item.ts';
+import { writeResponse } from './response-body.ts';
+import { writeStop } from './stop.ts';
+import { countUsage, writeUsage } from './usage.ts';
+
+/** Writes the response object; an answer without usage gets our own count, as it is charged. */
+export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject {
+  const end = writeStop(
+    answer.stop,
+    answer.content.some((part) => part.type === 'refusal'),
+  );
+  const usage = answer.usage ?? countUsage(context, countBytes(answer.content));
+  return writeResponse(context, { ...end, output: writeOutput(answer.content, context, end.status), usage: writeUsage(usage) });
+}
+
+type Group = readonly (TextPart | RefusalPart)[] | Exclude<AssistantPart, TextPart | RefusalPart>;
+
+/** `lastStatus`: only the last item of a cut answer is incomplete. */
+function writeOutput(content: readonly AssistantPart[], context: AnswerContext, lastStatus: ItemStatus): JsonObject[] {
+  const output: JsonObject[] = [];
+  const hasThinking = content.some((part) => part.type === 'thinking');
+  if (wantsReasoningItem(context.request) && !hasThinking) output.push(emptyReasoningItem(context));
+  const groups = groupParts(content);
+  for (const [index, group] of groups.entries()) {
+    output.push(writeItem(group, output.length, context, index === groups.length - 1 ? lastStatus : 'completed'));
+  }
+  return output;
+}
+
+/** Text and refusals that follow each other are the parts of one message. */
+function groupParts(content: readonly AssistantPart[]): Group[] {
+  const groups: Group[] = [];
+  let message: (TextPart | RefusalPart)[] | null = null;
+  for (const part of content) {
+    if (part.type !== 'text' && part.type !== 'refusal') {
+      message = null;
+      groups.push(part);
+    } else if (message) {
+      message.push(part);
+    } else {
+      message = [part];
+      groups.push(message);
+    }
+  }
+  return groups;
+}
+
+function writeItem(group: Group, outputIndex: number, context: AnswerContext, status: ItemStatus): JsonObject {
+  if (!('type' in group)) {
+    const parts = group.map((part) => (part.type === 'text' ? textPart(part.text) : refusalPart(part.text)));
+    return messageItem(itemId('msg', context, outputIndex), parts, status);
+  }
+  if (group.type === 'thinking') return reasoningItem(itemId('rs', context, outputIndex), group);
+  return callItem(itemId('ctc', context, outputIndex), group, status);
+}
+
+function countBytes(content: readonly AssistantPart[]): number {
+  let bytes = 0;
+  for (const part of content) bytes += utf8Length(part.type === 'tool-call' ? part.arguments : part.text);
+  return bytes;
+}

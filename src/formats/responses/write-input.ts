@@ -1,0 +1,105 @@
+// Messages to input items. Ids are left out: they name things kept at the provider, and nothing is.
+import type { AssistantPart, CanonicalRequest, DocumentPart, Message, ThinkingPart, UserPart } from '../../canonical/request.ts';
+import type { JsonObject } from '../format.ts';
+import { writeMediaUrl } from './media-url.ts';
+
+/** `ignored` names what was left out: `thinking` of other vendors, or without a signature; `is_error` of a tool's result. */
+export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ignored: string[] } {
+  const customCalls = findCustomCalls(request.messages);
+  const ignored = new Set<string>();
+  const items: JsonObject[] = request.system.slice(1).map((part) => message('system', [writeUserPart(part)]));
+  for (const { role, content } of request.messages) {
+    if (role === 'assistant') items.push(...writeAssistant(content, ignored));
+    else if (role === 'tool') items.push(...content.map((part) => writeResult(part, customCalls, ignored)));
+    else items.push(message(role, content.map(writeUserPart)));
+  }
+  return { items, ignored: [...ignored] };
+}
+
+function message(role: string, content: readonly JsonObject[]): JsonObject {
+  return { type: 'message', role, content };
+}
+
+/** The result of a custom tool's call has an item type of its own. */
+function findCustomCalls(messages: readonly Message[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { role, content } of messages) {
+    if (role !== 'assistant') continue;
+    for (const part of content) if (part.type === 'tool-call' && part.kind === 'custom') ids.add(part.id);
+  }
+  return ids;
+}
+
+function writeAssistant(content: readonly AssistantPart[], ignored: Set<string>): JsonObject[] {
+  const items: JsonObject[] = [];
+  let parts: JsonObject[] = [];
+  const closeMessage = () => {
+    if (parts.length > 0) items.push(message('assistant', parts));
+    parts = [];
+  };
+  for (const part of content) {
+    if (part.type === 'text') parts.push({ type: 'output_text', text: part.text });
+    else if (part.type === 'refusal') parts.push({ type: 'refusal', refusal: part.text });
+    else {
+      closeMessage();
+      const item = part.type === 'thinking' ? writeThinking(part) : writeCall(part);
+      if (item) items.push(item);
+      else ignored.add('thinking');
+    }
+  }
+  closeMessage();
+  return items;
+}
+
+/** Only OpenAI's own encrypted reasoning means something here, and goes back byte for byte. */
+function writeThinking({ text, signature }: ThinkingPart): JsonObject | null {
+  if (signature?.vendor !== 'openai') return null;
+  const summary = text === '' ? [] : [{ type: 'summary_text', text }];
+  return { type: 'reasoning', summary, encrypted_content: signature.value };
+}
+
+function writeCall({ id, name, arguments: text, kind }: Extract<AssistantPart, { type: 'tool-call' }>): JsonObject {
+  if (kind === 'custom') return { type: 'custom_tool_call', call_id: id, name, input: text };
+  return { type: 'function_call', call_id: id, name, arguments: text };
+}
+
+type ToolResult = Extract<Message, { role: 'tool' }>['content'][number];
+
+function writeResult(
+  { callId, content, isError }: ToolResult,
+  customCalls: ReadonlySet<string>,
+  ignored: Set<string>,
+): JsonObject {
+  if (isError) ignored.add('is_error');
+  const type = customCalls.has(callId) ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id: callId, output: writeOutput(content) };
+}
+
+function writeOutput(content: readonly UserPart[]): string | JsonObject[] {
+  const [only] = content;
+  if (!only) return '';
+  return content.length === 1 && only.type === 'text' && only.text !== '' ? only.text : content.map(writeUserPart);
+}
+
+function writeUserPart(part: UserPart): JsonObject {
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text };
+    case 'image':
+      return {
+        type: 'input_image',
+        image_url: writeMediaUrl(part.source),
+        ...(part.detail === undefined ? {} : { detail: part.detail }),
+      };
+    case 'document':
+      return writeDocument(part);
+  }
+}
+
+/** A file given by its bytes needs a name, whose ending tells what it is. */
+function writeDocument({ source, name }: DocumentPart): JsonObject {
+  if (source.kind === 'url')
+    return { type: 'input_file', file_url: source.url, ...(name === undefined ? {} : { filename: name }) };
+  const ending = source.mediaType === 'application/pdf' ? 'pdf' : 'txt';
+  return { type: 'input_file', filename: name ?? `document.${ending}`, file_data: writeMediaUrl(source) };
+}

@@ -1,0 +1,112 @@
+// One output item of a stream as it is written: how it is announced, what each event of its blocks says, and the finished item.
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { Signature } from '../../canonical/request.ts';
+import type { JsonObject } from '../format.ts';
+import { callItem, messageItem, reasoningItem, refusalPart, textPart, type ItemStatus } from './output-item.ts';
+
+/** The type of an event and its own fields; the stream adds the item's id and index, and the number. */
+export type ItemEvent = readonly [type: string, fields: JsonObject];
+
+export type ItemWriter = {
+  readonly id: string;
+  readonly isMessage: boolean;
+  /** The item as `output_item.added` announces it. */
+  readonly announced: JsonObject;
+  readonly write: (event: StreamEvent) => readonly ItemEvent[];
+  /** The item as `output_item.done` and the final response hold it. */
+  readonly finish: (status: ItemStatus) => JsonObject;
+};
+
+/** Takes text and refusal blocks, each a part of the message. */
+export function createMessageWriter(id: string): ItemWriter {
+  const content: JsonObject[] = [];
+  let text = '';
+  const say = (type: string, fields: JsonObject): ItemEvent => [type, { content_index: content.length, ...fields }];
+
+  function end(part: JsonObject, done: ItemEvent): ItemEvent[] {
+    const events = [done, say('response.content_part.done', { part })];
+    content.push(part);
+    text = '';
+    return events;
+  }
+
+  return {
+    id,
+    isMessage: true,
+    announced: messageItem(id, [], 'in_progress'),
+    write(event) {
+      switch (event.type) {
+        case 'text-start':
+          return [say('response.content_part.added', { part: textPart('') })];
+        case 'refusal-start':
+          return [say('response.content_part.added', { part: refusalPart('') })];
+        case 'text-delta':
+          text += event.text;
+          return [say('response.output_text.delta', { delta: event.text, logprobs: [] })];
+        case 'refusal-delta':
+          text += event.text;
+          return [say('response.refusal.delta', { delta: event.text })];
+        case 'text-end':
+          return end(textPart(text), say('response.output_text.done', { text, logprobs: [] }));
+        case 'refusal-end':
+          return end(refusalPart(text), say('response.refusal.done', { refusal: text }));
+        default:
+          return [];
+      }
+    },
+    finish: (status) => messageItem(id, content, status),
+  };
+}
+
+/** The item is announced with its empty text, since the official SDK adds no delta to a part that it has not seen. */
+export function createReasoningWriter(id: string, redacted: boolean): ItemWriter {
+  let text = '';
+  let signature: Signature | null = null;
+  const content = redacted ? {} : { content: [{ type: 'reasoning_text', text: '' }] };
+  return {
+    id,
+    isMessage: false,
+    announced: { id, type: 'reasoning', summary: [], ...content },
+    write(event) {
+      switch (event.type) {
+        case 'thinking-delta':
+          text += event.text;
+          return [['response.reasoning_text.delta', { content_index: 0, delta: event.text }]];
+        case 'thinking-signature':
+          signature = event.signature;
+          return [];
+        case 'thinking-end':
+          return text === '' ? [] : [['response.reasoning_text.done', { content_index: 0, text }]];
+        default:
+          return [];
+      }
+    },
+    finish: () => reasoningItem(id, { type: 'thinking', text, signature, redacted }),
+  };
+}
+
+/** `customId` is the item's id for a custom tool; a function call goes by its `call_id`. */
+export function createCallWriter(customId: string, start: Extract<StreamEvent, { type: 'tool-call-start' }>): ItemWriter {
+  const { id: callId, name, kind } = start;
+  const item = (text: string, status: ItemStatus) =>
+    callItem(customId, { type: 'tool-call', id: callId, name, arguments: text, kind }, status);
+  const events = kind === 'custom' ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
+  let text = '';
+  return {
+    id: kind === 'custom' ? customId : callId,
+    isMessage: false,
+    announced: item('', 'in_progress'),
+    write(event) {
+      switch (event.type) {
+        case 'tool-call-delta':
+          text += event.text;
+          return [[`${events}.delta`, { delta: event.text }]];
+        case 'tool-call-end':
+          return [[`${events}.done`, kind === 'custom' ? { input: text } : { arguments: text }]];
+        default:
+          return [];
+      }
+    },
+    finish: (status) => item(text, status),
+  };
+}

@@ -1,0 +1,158 @@
+// Canonical events to the events of a Responses stream. Text blocks that follow each other share one message item, as in a whole answer,
+// so an item is closed only when the next one starts or the answer ends: by then its status is known.
+import type { ApiError } from '../../canonical/errors.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import { formatSse } from '../../lib/sse.ts';
+import { utf8Length } from '../../lib/tokens.ts';
+import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import { writeFailure } from './errors.ts';
+import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from './output-item.ts';
+import { inProgress, writeResponse } from './response-body.ts';
+import { writeStop } from './stop.ts';
+import { brokenStream, newProgress } from './stream-progress.ts';
+import { countUsage, writeUsage } from './usage.ts';
+import { createCallWriter, createMessageWriter, createReasoningWriter, type ItemWriter } from './write-stream-item.ts';
+
+/** A stream from canonical events. The last event, `response.completed` or `response.incomplete`, is kept back for `close`. */
+export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
+  const writer = new ResponseStreamWriter(context);
+  return {
+    push: (event) => writer.push(event),
+    end: () => writer.end(),
+    close: (comment) => writer.close(comment),
+    fail: (error, requestId) => writer.fail(error, requestId),
+    progress: writer.progress,
+  };
+}
+
+type FinishEvent = Extract<StreamEvent, { type: 'finish' }>;
+type BlockStart = Extract<StreamEvent, { type: 'text-start' | 'refusal-start' | 'thinking-start' | 'tool-call-start' }>;
+
+class ResponseStreamWriter {
+  readonly progress: StreamProgress = newProgress();
+  readonly #context: AnswerContext;
+  /** Finished items. */
+  readonly #output: JsonObject[] = [];
+  #open: ItemWriter | null = null;
+  #sequence = 0;
+  #hasStarted = false;
+  #hasRefusal = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(event: StreamEvent): string {
+    if (this.progress.status !== 'running') return '';
+    switch (event.type) {
+      case 'start':
+        return this.#start();
+      case 'finish':
+        return this.#finish(event);
+      case 'error':
+        this.progress.status = 'failed';
+        this.progress.failure = event.failure;
+        return '';
+      case 'text-start':
+      case 'refusal-start':
+        this.#hasRefusal ||= event.type === 'refusal-start';
+        return (this.#open?.isMessage ? '' : this.#openItem(event)) + this.#write(event);
+      case 'thinking-start':
+      case 'tool-call-start':
+        return this.#openItem(event);
+      default:
+        return this.#write(event);
+    }
+  }
+
+  end(): string {
+    if (this.progress.status !== 'running') return '';
+    this.progress.status = 'failed';
+    this.progress.failure = brokenStream();
+    return '';
+  }
+
+  close(comment: string): string {
+    const end = writeStop(this.progress.stop ?? { reason: 'end', sequence: null }, this.#hasRefusal);
+    const usage = writeUsage(this.progress.usage ?? countUsage(this.#context, this.progress.outputBytes));
+    const response = writeResponse(this.#context, { ...end, output: this.#output, usage });
+    const last = this.#event(`response.${end.status}`, { response });
+    return comment === '' ? last : `${comment}\n\n${last}`;
+  }
+
+  fail(error: ApiError, requestId: string): string {
+    const begin = this.#start();
+    const response = writeResponse(this.#context, { ...inProgress, output: this.#output });
+    return begin + writeFailure({ error, requestId, response, sequence: this.#sequence });
+  }
+
+  #start(): string {
+    if (this.#hasStarted) return '';
+    this.#hasStarted = true;
+    const response = writeResponse(this.#context, inProgress);
+    return this.#event('response.created', { response }) + this.#event('response.in_progress', { response });
+  }
+
+  #finish({ stop, usage }: FinishEvent): string {
+    const frames = this.#start() + this.#closeItem(writeStop(stop, this.#hasRefusal).status) + this.#makeUpReasoning();
+    this.progress.status = 'finished';
+    this.progress.stop = stop;
+    this.progress.usage = usage;
+    return frames;
+  }
+
+  #openItem(event: BlockStart): string {
+    let before = this.#start() + this.#closeItem('completed');
+    if (event.type !== 'thinking-start') before += this.#makeUpReasoning();
+    this.#open = createItem(event, this.#context, this.#output.length);
+    return before + this.#event('response.output_item.added', { output_index: this.#output.length, item: this.#open.announced });
+  }
+
+  /** A reasoning item ahead of the first item where the caller set an effort and the model does not begin with reasoning. */
+  #makeUpReasoning(): string {
+    if (this.#output.length > 0 || !wantsReasoningItem(this.#context.request)) return '';
+    const item = emptyReasoningItem(this.#context);
+    return this.#event('response.output_item.added', { output_index: 0, item }) + this.#doneItem(item);
+  }
+
+  #closeItem(status: ItemStatus): string {
+    const item = this.#open?.finish(status);
+    this.#open = null;
+    return item ? this.#doneItem(item) : '';
+  }
+
+  #doneItem(item: JsonObject): string {
+    this.#output.push(item);
+    return this.#event('response.output_item.done', { output_index: this.#output.length - 1, item });
+  }
+
+  #write(event: StreamEvent): string {
+    const open = this.#open;
+    if (!open || isEmptyDelta(event)) return '';
+    if ('text' in event) this.progress.outputBytes += utf8Length(event.text);
+    let frames = '';
+    for (const [type, fields] of open.write(event)) {
+      frames += this.#event(type, { item_id: open.id, output_index: this.#output.length, ...fields });
+    }
+    return frames;
+  }
+
+  #event(type: string, fields: JsonObject): string {
+    return formatSse(type, JSON.stringify({ type, sequence_number: this.#sequence++, ...fields }));
+  }
+}
+
+function createItem(event: BlockStart, context: AnswerContext, outputIndex: number): ItemWriter {
+  switch (event.type) {
+    case 'thinking-start':
+      return createReasoningWriter(itemId('rs', context, outputIndex), event.redacted);
+    case 'tool-call-start':
+      return createCallWriter(itemId('ctc', context, outputIndex), event);
+    default:
+      return createMessageWriter(itemId('msg', context, outputIndex));
+  }
+}
+
+function isEmptyDelta(event: StreamEvent): boolean {
+  return 'text' in event && event.text === '';
+}

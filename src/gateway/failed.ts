@@ -1,0 +1,17 @@
+// The end of a request whose upstream failed: free for the client, and the error it is told.
+import { ApiError } from '../canonical/errors.ts';
+import type { UpstreamFailure } from '../canonical/event.ts';
+import type { Running } from './running.ts';
+import { releaseHold } from './settle.ts';
+import { toApiError } from './upstream-error.ts';
+
+/** Releases the hold and gives the error. `outputBytes`: what had come by then, the operator's loss. */
+export async function endFailed(running: Running, failure: UpstreamFailure, outputBytes: number): Promise<ApiError> {
+  await releaseHold(running, outputBytes);
+  if (running.gateway.runs.isEnding) {
+    return new ApiError('upstream_unavailable', 'The gateway is shutting down. Nothing was charged; retry.', {
+      retryAfterSeconds: 1,
+    });
+  }
+  return toApiError(failure);
+}

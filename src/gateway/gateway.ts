@@ -1,0 +1,45 @@
+// What a charged request needs of the rest of the program, gathered by app.ts, and what it tells the log.
+import type { ActiveRuns } from './active-runs.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Config } from '../config/schema.ts';
+import type { Ledger } from '../ledger/commands.ts';
+import type { Logger } from '../lib/log.ts';
+import type { HeaderNames } from './headers.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import type { ConnectedProviders } from './providers.ts';
+import type { Upstreams } from './upstream.ts';
+
+export type Gateway = {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly ledger: Ledger;
+  readonly providers: ConnectedProviders;
+  readonly upstreams: Upstreams;
+  readonly rateLimiter: RateLimiter;
+  readonly headers: HeaderNames;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  /** This process, in the ledger's leases. */
+  readonly owner: string;
+  readonly runs: ActiveRuns;
+};
+
+/** What is known of a request for its one log line; filled in as it goes. Never holds a key, a prompt or an answer. */
+export type RequestTrace = {
+  requestId: string;
+  accountId?: string;
+  keyId?: string;
+  mode?: 'live' | 'test';
+  model?: string;
+  provider?: string;
+  stream?: boolean;
+  inputTokens?: number;
+  outputTokens?: number;
+  costMicros?: number;
+  lossMicros?: number;
+  holdMicros?: number;
+  ending?: 'complete' | 'cut-off' | 'failed';
+  errorCode?: string;
+  upstreamStatus?: number | null;
+  firstByteMs?: number;
+};

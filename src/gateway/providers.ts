@@ -1,0 +1,32 @@
+// The providers that are switched on: what the configuration says of each, joined with what its kind is.
+import type { Config } from '../config/schema.ts';
+import { providerKinds, sandbox } from '../providers/registry.ts';
+import type { HttpProviderKind, SandboxProviderKind } from '../providers/provider.ts';
+import type { UpstreamProvider } from './upstream.ts';
+
+export type ConnectedProvider = UpstreamProvider & {
+  readonly kind: HttpProviderKind;
+  /** null: the provider wants none. */
+  readonly apiKey: string | null;
+};
+
+export type ConnectedProviders = {
+  readonly byName: ReadonlyMap<string, ConnectedProvider>;
+  readonly sandbox: SandboxProviderKind;
+};
+
+export function connectProviders(config: Config): ConnectedProviders {
+  const byName = new Map<string, ConnectedProvider>();
+  for (const [name, provider] of Object.entries(config.providers)) {
+    if (!provider.enabled) continue;
+    const kind = providerKinds[provider.kind];
+    byName.set(name, {
+      name,
+      kind,
+      baseUrl: provider.base_url ?? kind.defaultBaseUrl ?? '',
+      apiKey: provider.api_key,
+      timeouts: provider.timeouts,
+    });
+  }
+  return { byName, sandbox };
+}

@@ -1,0 +1,101 @@
+// The life of a charged request, whatever its wire format: every step in its order, on one screen.
+// Authentication comes before the body is even read (server/middleware/authenticate.ts); docs/lifecycle.md draws the whole.
+import { ApiError } from '../canonical/errors.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Model } from '../catalog/model.ts';
+import { priceFor } from '../catalog/price.ts';
+import type { ClientFormat } from '../formats/format.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import { estimateInputTokens } from '../lib/tokens.ts';
+import type { ForwardableHeaders } from '../providers/provider.ts';
+import { sendAnswer } from './answer.ts';
+import type { Client } from './client.ts';
+import type { Gateway, RequestTrace } from './gateway.ts';
+import { placeHold } from './hold.ts';
+import { chooseRoute, modelNotFound } from './route.ts';
+import type { Running } from './running.ts';
+import { releaseHold } from './settle.ts';
+import { streamAnswer } from './stream.ts';
+import { writeUpstreamRequest } from './upstream-request.ts';
+
+export type IncomingRequest = {
+  readonly requestId: string;
+  readonly key: ApiKey;
+  readonly format: ClientFormat;
+  /** The parsed JSON. */
+  readonly body: unknown;
+  readonly forwardable: ForwardableHeaders;
+  readonly trace: RequestTrace;
+};
+
+/** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
+export async function run(gateway: Gateway, incoming: IncomingRequest, client: Client): Promise<void> {
+  const { requestId, key, format, trace } = incoming;
+  const request = format.parseRequest(incoming.body, { chatMaxTokens: gateway.config.limits.chat_max_tokens });
+  const model = findModel(gateway.catalog, key, request.model);
+  const route = chooseRoute(gateway, { model, mode: key.mode, clientFormat: format.name });
+  Object.assign(trace, {
+    model: model.id,
+    provider: route.transport === 'http' ? route.provider.name : 'sandbox',
+    stream: request.stream,
+  });
+  checkPermission(key, model);
+  const rateHeaders = gateway.rateLimiter.take(key.id, key.requestsPerMinute ?? gateway.config.limits.requests_per_minute);
+
+  const price = priceFor(model, {
+    nowMs: gateway.nowMs(),
+    markup: gateway.config.pricing.markup,
+    multiplierPpm: key.priceMultiplierPpm,
+  });
+  if (!price) throw modelNotFound(model.id);
+  const estimate = estimateInputTokens(request.body);
+  const inputTokensUpper = Math.min(estimate.upper, model.contextTokens);
+  const asked = {
+    gateway,
+    client,
+    trace,
+    key,
+    model,
+    route,
+    price,
+    format,
+    request,
+    estimate,
+    forwardable: incoming.forwardable,
+  };
+  // What cannot be sent is refused here, before anything is held for it.
+  writeUpstreamRequest(asked, model.maxOutputTokens);
+
+  const hold = await placeHold(gateway, { requestId, key, model, price, request, inputTokensUpper, format: format.name });
+  trace.holdMicros = hold.amountMicros;
+  const controller = gateway.runs.open();
+  const running: Running = { ...asked, hold, rateHeaders, controller, requestId };
+  try {
+    await (request.stream ? streamAnswer(running) : sendAnswer(running));
+  } catch (error) {
+    // Every expected end resolves its hold; this is for the unexpected, and does nothing when it is resolved.
+    await releaseHold(running, 0);
+    throw error;
+  } finally {
+    gateway.runs.close(controller);
+  }
+}
+
+function findModel(catalog: Catalog, key: ApiKey, name: string): Model {
+  const model = catalog.resolve(name);
+  if (!model) throw modelNotFound(name);
+  return model;
+}
+
+function checkPermission(key: ApiKey, model: Model): void {
+  if (key.accountFrozen) throw new ApiError('account_frozen', 'This account is frozen. Contact the operator of this service.');
+  if (key.models && !key.models.has(model.id)) {
+    throw new ApiError(
+      'model_not_allowed_for_key',
+      `This key may not use the model '${model.id}'. GET /v1/models lists the models it may.`,
+      {
+        param: 'model',
+      },
+    );
+  }
+}

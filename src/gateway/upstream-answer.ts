@@ -1,0 +1,81 @@
+// What an upstream's answer is, seen from its head and its whole body: an answer, a stream, or a failure of some kind.
+import type { UpstreamFailure } from '../canonical/event.ts';
+import { isObject, parseJson } from '../lib/json.ts';
+import { first, makeFailure, readRetryAfterSeconds, type AnswerHeaders } from './upstream-failure.ts';
+
+export type AnswerHead = { readonly status: number; readonly statusText: string; readonly headers: AnswerHeaders };
+
+/** What to do with the body that follows a head. */
+export type BodyPlan =
+  | { readonly kind: 'stream' }
+  /** Gather it, up to so many bytes, and then read it. */
+  | { readonly kind: 'collect'; readonly bytesMax: number }
+  | { readonly kind: 'refuse'; readonly failure: UpstreamFailure };
+
+const answerBytesMax = 64 * 1024 * 1024;
+const errorBytesMax = 64 * 1024;
+/** Some hosts send their events as plain bytes, or name no type at all. */
+const streamTypes = new Set(['text/event-stream', 'text/plain', 'application/octet-stream', '']);
+
+export function planBody(head: AnswerHead, wantsStream: boolean): BodyPlan {
+  const encoding = first(head.headers['content-encoding'])?.toLowerCase() ?? 'identity';
+  if (head.status >= 400) return { kind: 'collect', bytesMax: errorBytesMax };
+  if (head.status >= 300) return { kind: 'refuse', failure: redirected(head) };
+  if (encoding !== 'identity') return refuse(`the answer is compressed (${encoding}) although that was not asked for`);
+  const type = contentType(head.headers);
+  if (!wantsStream && type === 'text/event-stream') return refuse('a stream came where JSON was asked for');
+  if (wantsStream && streamTypes.has(type)) return { kind: 'stream' };
+  // JSON in place of a stream is an error that came with a status of success: it is read for its message.
+  return { kind: 'collect', bytesMax: wantsStream ? errorBytesMax : answerBytesMax };
+}
+
+export type ReadBody =
+  | { readonly kind: 'answer'; readonly body: unknown }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly body: unknown };
+
+/** Reads a gathered body; it may be cut off where the status already says that it is an error. */
+export function readBody(head: AnswerHead, bytes: Buffer, wantsStream: boolean, nowMs: number): ReadBody {
+  const parsed = parseJson(bytes);
+  const body: unknown = parsed.ok ? parsed.value : bytes.toString('utf8');
+  if (head.status >= 400) return { kind: 'failure', failure: statusFailure(head, nowMs), body };
+  const message = parsed.ok ? errorMessage(parsed.value) : `the answer is no JSON: ${parsed.message}`;
+  if (message !== null) return { kind: 'failure', failure: makeFailure('unreadable', message), body };
+  if (!wantsStream) return { kind: 'answer', body };
+  return { kind: 'failure', failure: makeFailure('unreadable', `${describeType(head)} came where a stream was asked for`), body };
+}
+
+/** The status is all that can be said without knowing the wire format; the format finds the message in the body. */
+function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
+  const retryAfterSeconds = readRetryAfterSeconds(head.headers, nowMs);
+  return { kind: 'status', status: head.status, message: describeStatus(head), retryAfterSeconds };
+}
+
+/** A redirect is not followed: it would carry the credential, and the body, to a host that nobody configured. */
+function redirected(head: AnswerHead): UpstreamFailure {
+  const message = `${describeStatus(head)}: redirects are not followed; correct the provider's \`base_url\``;
+  return { kind: 'status', status: head.status, message, retryAfterSeconds: null };
+}
+
+function refuse(message: string): BodyPlan {
+  return { kind: 'refuse', failure: makeFailure('unreadable', message) };
+}
+
+function describeStatus({ status, statusText }: AnswerHead): string {
+  return `HTTP ${status}${statusText === '' ? '' : ` ${statusText}`}`;
+}
+
+function describeType({ headers }: AnswerHead): string {
+  return contentType(headers) || 'an answer without a content type';
+}
+
+function contentType(headers: AnswerHeaders): string {
+  return (first(headers['content-type']) ?? '').split(';', 1)[0]!.trim().toLowerCase();
+}
+
+/** The message of an error that came with a status of success; null where there is none. Answers in Responses have `error: null`. */
+function errorMessage(body: unknown): string | null {
+  const error = isObject(body) ? body.error : null;
+  if (typeof error === 'string' && error !== '') return error;
+  if (!isObject(error)) return null;
+  return typeof error.message === 'string' && error.message !== '' ? error.message : 'the answer is an error without a message';
+}

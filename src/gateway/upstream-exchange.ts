@@ -1,0 +1,145 @@
+// One request to an upstream and its answer: the handler that undici calls back. It settles the reply once, whatever comes first:
+// the answer, an error, the caller's abort, or the end of its time. A handler of our own costs a quarter less than `pool.request`, which
+// builds a Readable for every answer: 75 against 103 µs of CPU for a small JSON answer, measured 2026-11-21 with undici 8.12.
+import type { Dispatcher } from 'undici';
+import type { UpstreamFailure } from '../canonical/event.ts';
+import { planBody, readBody, type AnswerHead } from './upstream-answer.ts';
+import { ChunkQueue } from './upstream-chunks.ts';
+import { failureOf, isOurs, makeFailure, overdue, stopped, UpstreamBroken } from './upstream-failure.ts';
+import type { UpstreamCall, UpstreamReply } from './upstream.ts';
+
+type Controller = Dispatcher.DispatchController;
+
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly reply: Promise<UpstreamReply>;
+  readonly #resolve: (reply: UpstreamReply) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #wantsStream: boolean;
+  readonly #signal: AbortSignal;
+  readonly #deadlineMs: number;
+  readonly #open: Set<Exchange>;
+  #isRunning = true;
+  #controller: Controller | null = null;
+  #head: AnswerHead | null = null;
+  #chunks: ChunkQueue | null = null;
+  #body: Buffer[] = [];
+  #bytes = 0;
+  #bytesMax = 0;
+
+  /** `open`: where the exchange stands while it runs. */
+  constructor({ stream, signal, provider }: UpstreamCall, open: Set<Exchange>) {
+    const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
+    this.reply = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#wantsStream = stream;
+    this.#signal = signal;
+    this.#deadlineMs = performance.now() + provider.timeouts.total_ms;
+    this.#open = open;
+    open.add(this);
+    if (signal.aborted) this.#stop(stopped);
+    else signal.addEventListener('abort', this);
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Called by the signal. The exchange is its own listener, which saves a closure a request. */
+  handleEvent(): void {
+    this.#stop(stopped);
+  }
+
+  stopIfOverdue(nowMs: number): void {
+    if (nowMs >= this.#deadlineMs) this.#stop(overdue);
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    // It may have been stopped while it waited for a connection.
+    if (!this.#isRunning) this.#destroy();
+  }
+
+  onResponseStart(_controller: Controller, status: number, headers: AnswerHead['headers'], statusText = ''): void {
+    // Heads below 200 only announce the real one.
+    if (!this.#isRunning || status < 200) return;
+    this.#head = { status, statusText, headers };
+    const plan = planBody(this.#head, this.#wantsStream);
+    if (plan.kind === 'stream') this.#openStream();
+    else if (plan.kind === 'collect') this.#bytesMax = plan.bytesMax;
+    else this.#stop(plan.failure);
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    if (!this.#isRunning) return;
+    if (!this.#chunks) this.#collect(chunk);
+    else if (!this.#chunks.push(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (!this.#isRunning) return;
+    this.#finish();
+    if (this.#chunks) this.#chunks.end();
+    else this.#replyWithBody();
+  }
+
+  onResponseError(_controller: Controller | null, error: Error): void {
+    if (!this.#isRunning) return;
+    this.#finish();
+    const failure = failureOf(error, this.#head !== null);
+    if (isOurs(error)) this.#reject(error);
+    else if (this.#chunks) this.#chunks.end(new UpstreamBroken(failure, { cause: error }));
+    else if (this.#isErrorAnswer()) this.#replyWithBody();
+    else this.#replyWithFailure(failure);
+  }
+
+  #openStream(): void {
+    this.#chunks = new ChunkQueue({ resume: () => this.#controller?.resume(), stop: () => this.#stop(stopped) });
+    this.#resolve({ kind: 'stream', chunks: this.#chunks });
+  }
+
+  #collect(chunk: Buffer): void {
+    this.#body.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.#bytesMax) return;
+    if (!this.#isErrorAnswer()) return this.#stop(makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`));
+    // The beginning of an error says enough.
+    this.#finish();
+    this.#replyWithBody();
+    this.#destroy();
+  }
+
+  #isErrorAnswer(): boolean {
+    return this.#head !== null && this.#head.status >= 400;
+  }
+
+  #replyWithBody(): void {
+    const bytes = this.#body.length === 1 ? this.#body[0]! : Buffer.concat(this.#body);
+    this.#body = [];
+    const read = readBody(this.#head!, bytes.subarray(0, this.#bytesMax), this.#wantsStream, Date.now());
+    this.#resolve(read.kind === 'answer' ? read : { ...read, requestSent: true });
+  }
+
+  #replyWithFailure(failure: UpstreamFailure): void {
+    this.#resolve({ kind: 'failure', failure, body: null, requestSent: this.#controller !== null });
+  }
+
+  /** Ends the exchange from our side. */
+  #stop(failure: UpstreamFailure): void {
+    if (!this.#isRunning) return;
+    this.#finish();
+    if (this.#chunks) this.#chunks.drop(new UpstreamBroken(failure));
+    else this.#replyWithFailure(failure);
+    this.#destroy();
+  }
+
+  #destroy(): void {
+    this.#controller?.abort(new Error('stopped'));
+  }
+
+  #finish(): void {
+    this.#isRunning = false;
+    this.#open.delete(this);
+    this.#signal.removeEventListener('abort', this);
+  }
+}

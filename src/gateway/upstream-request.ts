@@ -1,0 +1,51 @@
+// Writes what goes upstream: along the straight path when both sides speak one format, else through the canonical request.
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { UpstreamRequest, UpstreamTarget } from '../formats/format.ts';
+import { upstreamFormats } from '../formats/registry.ts';
+import type { ChosenRoute } from './route.ts';
+import type { Asked } from './running.ts';
+
+export type WrittenRequest =
+  | { readonly transport: 'sandbox'; readonly request: CanonicalRequest; readonly ignored: readonly string[] }
+  | {
+      readonly transport: 'http';
+      readonly path: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly ignored: readonly string[];
+    };
+
+/** Throws ApiError `invalid_request` on what the target cannot express or a shared credential must not pass. */
+export function writeUpstreamRequest(asked: Asked, maxOutputTokens: number): WrittenRequest {
+  const { route, format, request } = asked;
+  if (route.transport === 'sandbox') {
+    return { transport: 'sandbox', request: format.readRequest(request), ignored: format.ignoredFields?.(request) ?? [] };
+  }
+  const target: UpstreamTarget = {
+    model: route.upstreamModel,
+    stream: request.stream,
+    maxOutputTokens,
+    thinking: asked.model.supports.thinking,
+    maxTokensField: route.kind.maxTokensField,
+  };
+  const { body, ignored } = writeBody(asked, route, target);
+  return {
+    transport: 'http',
+    path: route.kind.path(route.format, target),
+    headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
+    body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(body, route.format) : body),
+    ignored,
+  };
+}
+
+function writeBody(
+  { format, request }: Asked,
+  route: Extract<ChosenRoute, { transport: 'http' }>,
+  target: UpstreamTarget,
+): UpstreamRequest {
+  if (route.format === format.name) return format.relay.writeRequest(request, target);
+  const upstreamFormat = upstreamFormats[route.format];
+  if (!upstreamFormat) throw new Error(`no upstream format ${route.format}`);
+  const { body, ignored } = upstreamFormat.writeRequest(format.readRequest(request), target);
+  return { body, ignored: [...(format.ignoredFields?.(request) ?? []), ...ignored] };
+}

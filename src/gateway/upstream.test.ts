@@ -1,0 +1,485 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import * as local from '../../tests/support/upstream.ts';
+import { createUpstreams, UpstreamBroken } from './upstream.ts';
+import type { UpstreamCall, UpstreamFailed, UpstreamReply, Upstreams, UpstreamTimeouts } from './upstream.ts';
+
+const timeouts: UpstreamTimeouts = { connect_ms: 5_000, first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 60_000 };
+const path = '/v1/chat/completions';
+const frame = 'data: {"x":1}\n\n';
+
+type Sender = {
+  readonly upstream: local.LocalUpstream;
+  readonly upstreams: Upstreams;
+  readonly send: (changes?: Partial<UpstreamCall>, changedTimeouts?: Partial<UpstreamTimeouts>) => Promise<UpstreamReply>;
+};
+
+/** A local upstream with scripts for the one path, and calls that go there. */
+async function start(t: TestContext, ...scripts: local.Script[]): Promise<Sender> {
+  const upstream = await local.startUpstream(t);
+  const [script = local.hang, ...others] = scripts;
+  upstream.on(path, script, ...others);
+  const upstreams = createUpstreams({ sweepMs: 10 });
+  t.after(upstreams.close);
+  return {
+    upstream,
+    upstreams,
+    send: (changes, changedTimeouts) => upstreams.send(callTo(`${upstream.url}/v1`, changes, changedTimeouts)),
+  };
+}
+
+function callTo(baseUrl: string, changes?: Partial<UpstreamCall>, changedTimeouts?: Partial<UpstreamTimeouts>): UpstreamCall {
+  return {
+    provider: { name: 'local', baseUrl, timeouts: { ...timeouts, ...changedTimeouts } },
+    path: '/chat/completions',
+    headers: { authorization: 'Bearer k' },
+    body: '{"model":"m"}',
+    stream: false,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+async function failed(reply: Promise<UpstreamReply>): Promise<UpstreamFailed> {
+  const settled = await reply;
+  assert.equal(settled.kind, 'failure', JSON.stringify(settled));
+  return settled;
+}
+
+async function opened(reply: Promise<UpstreamReply>): Promise<AsyncIterableIterator<Uint8Array>> {
+  const settled = await reply;
+  assert.equal(settled.kind, 'stream', JSON.stringify(settled));
+  return settled.chunks as AsyncIterableIterator<Uint8Array>;
+}
+
+/** What a stream gives, and how it breaks if it does. */
+async function readAll(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ readonly text: string; readonly broken: UpstreamBroken | null }> {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const chunk of chunks) pieces.push(chunk);
+    return { text: Buffer.concat(pieces).toString(), broken: null };
+  } catch (error) {
+    assert.ok(error instanceof UpstreamBroken, String(error));
+    return { text: Buffer.concat(pieces).toString(), broken: error };
+  }
+}
+
+test('a JSON answer comes back parsed, and the upstream sees the request as it was meant', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({ id: 'a' }));
+  assert.deepEqual(await send(), { kind: 'answer', body: { id: 'a' } });
+  const [request] = upstream.requests;
+  assert.deepEqual([request?.method, request?.path, request?.body], ['POST', path, { model: 'm' }]);
+  const { authorization, accept, 'accept-encoding': encoding, 'content-type': type, 'content-length': length } = request!.headers;
+  assert.deepEqual(
+    [authorization, accept, encoding, type, length],
+    ['Bearer k', 'application/json', 'identity', 'application/json', '13'],
+  );
+  assert.equal(await request!.ended, 'answered');
+});
+
+test('a stream comes back as its bytes, however they are split', async (t) => {
+  const { send, upstream } = await start(t, local.answerBytes(Buffer.from(frame.repeat(3)), { sizes: [1, 5, 2], paceMs: 1 }));
+  const { text, broken } = await readAll(await opened(send({ stream: true })));
+  assert.deepEqual([text, broken], [frame.repeat(3), null]);
+  assert.equal(upstream.requests[0]?.headers.accept, 'text/event-stream');
+});
+
+test('a recorded stream arrives byte for byte', async (t) => {
+  const recording = await local.readRecording(t, 'anthropic/stream/llm-anthropic--test_stream_events_text.0.sse');
+  if (!recording) return;
+  const { send } = await start(t, local.answerBytes(recording, { sizes: [7, 100, 1] }));
+  const { text } = await readAll(await opened(send({ stream: true })));
+  assert.equal(text, recording.toString());
+});
+
+test('a base URL may have a path, a final slash, or neither', async (t) => {
+  const { upstream, upstreams } = await start(t);
+  upstream.on('/messages', local.answerJson(1));
+  upstream.on('/a/b/messages', local.answerJson(2));
+  const ask = async (name: string, base: string) => {
+    const provider = { name, baseUrl: upstream.url + base, timeouts };
+    return upstreams.send(callTo('', { provider, path: '/messages' }));
+  };
+  assert.deepEqual(await ask('plain', ''), { kind: 'answer', body: 1 });
+  assert.deepEqual(await ask('slash', '/'), { kind: 'answer', body: 1 });
+  assert.deepEqual(await ask('deep', '/a/b/'), { kind: 'answer', body: 2 });
+  assert.deepEqual(
+    await ask('plain', '/a/b'),
+    { kind: 'answer', body: 2 },
+    'a provider that has moved is found at its new address',
+  );
+});
+
+test('one after the other, requests share a connection; at once, each has its own; providers share none', async (t) => {
+  const { send, upstream, upstreams } = await start(t, async (response, request) => {
+    await setTimeout(20);
+    await local.answerJson({})(response, request);
+  });
+  for (let turn = 0; turn < 3; turn++) {
+    assert.equal((await send()).kind, 'answer');
+    // A connection is free again one turn of the event loop after its answer.
+    await setImmediate();
+  }
+  assert.equal(upstream.connections(), 1);
+  await Promise.all([send(), send(), send()]);
+  assert.equal(upstream.connections(), 3);
+  await setImmediate();
+  await Promise.all([send(), send(), send()]);
+  assert.equal(upstream.connections(), 3);
+  await upstreams.send(callTo(`${upstream.url}/v1`, { provider: { name: 'other', baseUrl: `${upstream.url}/v1`, timeouts } }));
+  assert.equal(upstream.connections(), 4);
+});
+
+test('a connection is used again after a stream that was read to its end', async (t) => {
+  const { send, upstream } = await start(t, local.answerSse([frame]));
+  for (let turn = 0; turn < 3; turn++) {
+    await readAll(await opened(send({ stream: true })));
+    await setImmediate();
+  }
+  assert.equal(upstream.connections(), 1);
+});
+
+test('an error status is a failure with its status, its parsed body and how long to wait', async (t) => {
+  const body = { error: { message: 'Slow down', type: 'rate_limit' } };
+  const { send } = await start(t, local.answerStatus(429, { body, retryAfter: '7' }));
+  for (const stream of [false, true]) {
+    assert.deepEqual(await failed(send({ stream })), {
+      kind: 'failure',
+      failure: { kind: 'status', status: 429, message: 'HTTP 429 Too Many Requests', retryAfterSeconds: 7 },
+      body,
+      requestSent: true,
+    });
+  }
+});
+
+test('the body of an error is text where it is no JSON, and only its beginning is read', async (t) => {
+  const huge = `<html>${'x'.repeat(32 * 1024 * 1024)}`;
+  const { send, upstream } = await start(
+    t,
+    local.answerStatus(502, { body: 'Bad gateway' }),
+    local.answerStatus(500, { body: huge }),
+    local.thenReset('{"error":', { status: 503 }),
+    local.answerStatus(504, { body: '' }),
+  );
+  assert.deepEqual((await failed(send())).body, 'Bad gateway');
+  const { body, failure } = await failed(send());
+  assert.deepEqual([failure.status, body], [500, huge.slice(0, 64 * 1024)]);
+  assert.equal(await upstream.requests[1]?.ended, 'aborted', 'the rest is not fetched');
+  const cut = await failed(send());
+  assert.deepEqual([cut.failure.status, cut.body], [503, '{"error":']);
+  const empty = await failed(send());
+  assert.deepEqual([empty.failure.status, empty.body], [504, '']);
+});
+
+const unreadable: [what: string, stream: boolean, script: local.Script, message: RegExp][] = [
+  ['text in place of JSON', false, local.answerJson('<html>oops</html>'), /no JSON/],
+  ['an empty body', false, local.answerJson(''), /no JSON: the body is empty/],
+  ['JSON nested too deep', false, local.answerJson('['.repeat(100)), /nested deeper/],
+  ['a stream where JSON was asked for', false, local.answerSse([frame]), /a stream came where JSON/],
+  ['an error under a status of success', false, local.answerJson({ error: { message: 'No credits' } }), /^No credits$/],
+  ['an error that is only text', false, local.answerJson({ code: 'x', error: 'No such model' }), /^No such model$/],
+  ['an error without a message', false, local.answerJson({ error: { code: 5 } }), /error without a message/],
+  ['an error in place of a stream', true, local.answerJson({ error: { message: 'Overloaded' } }), /^Overloaded$/],
+  ['JSON in place of a stream', true, local.answerJson({ id: 'a' }), /application\/json came where a stream/],
+  [
+    'HTML in place of a stream',
+    true,
+    local.answerJson('<p>', { headers: { 'content-type': 'text/html; charset=utf-8' } }),
+    /no JSON/,
+  ],
+  ['a compressed answer', false, local.answerJson('x', { headers: { 'content-encoding': 'gzip' } }), /compressed \(gzip\)/],
+];
+
+for (const [what, stream, script, message] of unreadable) {
+  test(`${what} is unreadable`, async (t) => {
+    const { send } = await start(t, script);
+    const { failure } = await failed(send({ stream }));
+    assert.deepEqual([failure.kind, failure.status, failure.retryAfterSeconds], ['unreadable', null, null]);
+    assert.match(failure.message, message);
+  });
+}
+
+test('an answer whose `error` is null is an answer, and a stream may come without its content type', async (t) => {
+  const { send } = await start(
+    t,
+    local.answerJson({ error: null }),
+    local.answerSse([frame], { headers: { 'content-type': '' } }),
+  );
+  assert.equal((await send()).kind, 'answer');
+  assert.equal((await readAll(await opened(send({ stream: true })))).text, frame);
+});
+
+test('what is not HTTP at all is unreadable', async (t) => {
+  const server = createServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const upstreams = createUpstreams();
+  t.after(upstreams.close);
+  const { failure } = await failed(upstreams.send(callTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)));
+  assert.equal(failure.kind, 'unreadable', failure.message);
+});
+
+test('an answer over 64 MiB is given up', async (t) => {
+  const piece = Buffer.alloc(4 * 1024 * 1024, ' ');
+  const { send, upstream } = await start(
+    t,
+    local.answerBytes(Buffer.concat(Array.from({ length: 20 }, () => piece)), {
+      sizes: [piece.length],
+      headers: { 'content-type': 'application/json' },
+    }),
+  );
+  const { failure } = await failed(send());
+  assert.deepEqual([failure.kind, failure.message], ['unreadable', `the answer is over ${64 * 1024 * 1024} bytes`]);
+  assert.equal(await upstream.requests[0]?.ended, 'aborted');
+});
+
+test('a redirect is not followed', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson('', { status: 307, headers: { location: '/elsewhere' } }));
+  upstream.on('/elsewhere', local.answerJson({}));
+  const { failure } = await failed(send());
+  assert.deepEqual([failure.kind, failure.status], ['status', 307]);
+  assert.match(failure.message, /base_url/);
+  assert.equal(upstream.requests.length, 1);
+});
+
+test('a refused connection, an unknown host and a reset before the answer are failed connections', async (t) => {
+  const { send, upstream, upstreams } = await start(t, local.thenReset(null));
+  const reset = await failed(send());
+  assert.deepEqual([reset.failure.kind, reset.requestSent], ['connection', true]);
+  await upstream.close();
+  const refused = await failed(send({ provider: { name: 'closed', baseUrl: upstream.url, timeouts } }));
+  assert.deepEqual([refused.failure.kind, refused.requestSent, refused.body], ['connection', false, null]);
+  assert.match(refused.failure.message, /ECONNREFUSED/);
+  const unknown = await failed(
+    upstreams.send(
+      callTo('http://unknown-host.invalid', { provider: { name: 'u', baseUrl: 'http://unknown-host.invalid', timeouts } }),
+    ),
+  );
+  assert.deepEqual([unknown.failure.kind, unknown.requestSent], ['connection', false]);
+});
+
+test('a kept connection that the upstream has closed meanwhile does no harm', async (t) => {
+  const { send, upstream } = await start(t, (response) => {
+    response.end('{}');
+    const { socket } = response;
+    response.on('close', () => socket?.destroySoon());
+  });
+  for (let turn = 0; turn < 3; turn++) {
+    assert.equal((await send()).kind, 'answer');
+    await setTimeout(20);
+  }
+  assert.equal(upstream.requests.length, 3);
+});
+
+/** The timers of undici round up to a second; the cases wait side by side. */
+test('an upstream that never answers, falls silent, or takes too long altogether has timed out', async (t) => {
+  const json = { headers: { 'content-type': 'application/json' } };
+  const endless = local.answerSse(
+    Array.from({ length: 1_000 }, () => frame),
+    { paceMs: 5 },
+  );
+  const noHead = async () => {
+    const { failure, requestSent } = await failed((await start(t, local.hang)).send({}, { first_byte_ms: 100 }));
+    assert.deepEqual([failure.kind, requestSent, /first_byte_ms/.test(failure.message)], ['timeout', true, true]);
+  };
+  const halfOfJson = async () => {
+    const { failure } = await failed((await start(t, local.thenHang('{', json))).send({}, { idle_ms: 100, first_byte_ms: 150 }));
+    assert.equal(failure.kind, 'timeout');
+  };
+  const silentStream = async () => {
+    const { send } = await start(t, local.thenHang(frame));
+    const { text, broken } = await readAll(await opened(send({ stream: true }, { idle_ms: 100 })));
+    assert.deepEqual([text, broken?.failure.kind], [frame, 'timeout']);
+  };
+  const endlessStream = async () => {
+    const { send } = await start(t, endless);
+    const { text, broken } = await readAll(await opened(send({ stream: true }, { total_ms: 150 })));
+    assert.ok(text.startsWith(frame));
+    assert.match(broken?.failure.message ?? '', /total_ms/);
+  };
+  const tooLong = async () => {
+    const { failure } = await failed((await start(t, local.hang)).send({}, { total_ms: 100 }));
+    assert.deepEqual([failure.kind, /total_ms/.test(failure.message)], ['timeout', true]);
+  };
+  await Promise.all([noHead(), halfOfJson(), silentStream(), endlessStream(), tooLong()]);
+});
+
+test('without streaming, a host may send its head at once and compute then', async (t) => {
+  const { send } = await start(t, async (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+    await setTimeout(2_000);
+    response.end('{"late":true}');
+  });
+  assert.deepEqual(await send({}, { idle_ms: 50, first_byte_ms: 5_000 }), { kind: 'answer', body: { late: true } });
+});
+
+test('a stream that breaks off gives what it had and then says so', async (t) => {
+  const { send } = await start(
+    t,
+    local.thenReset(frame.repeat(2)),
+    local.thenReset('{"id":', { headers: { 'content-type': 'application/json' } }),
+  );
+  const { text, broken } = await readAll(await opened(send({ stream: true })));
+  assert.equal(text, frame.repeat(2));
+  assert.deepEqual([broken?.failure.kind, broken?.failure.status], ['broken-stream', null]);
+  assert.equal((await failed(send())).failure.kind, 'broken-stream', 'half of a JSON answer likewise');
+});
+
+test('a stream that closes politely before its length is full has broken off too', async (t) => {
+  const { send } = await start(t, (response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream', 'content-length': '1000' })
+      .write(frame, () => response.socket?.end());
+  });
+  const { broken } = await readAll(await opened(send({ stream: true })));
+  assert.equal(broken?.failure.kind, 'broken-stream');
+});
+
+test('an abort destroys the request at once, before the answer and in the middle of it', { timeout: 10_000 }, async (t) => {
+  const { send, upstream } = await start(t, local.hang, local.thenHang(frame));
+  const early = new AbortController();
+  const reply = send({ signal: early.signal });
+  const request = await upstream.request(0);
+  early.abort();
+  const { failure, requestSent } = await failed(reply);
+  assert.deepEqual([failure.kind, requestSent], ['connection', true]);
+  assert.equal(await request.ended, 'aborted');
+
+  const late = new AbortController();
+  const chunks = await opened(send({ stream: true, signal: late.signal }));
+  assert.equal(Buffer.from((await chunks.next()).value as Uint8Array).toString(), frame);
+  const pending = chunks.next();
+  late.abort();
+  await assert.rejects(pending, UpstreamBroken);
+  assert.equal((await chunks.next()).done, true);
+  assert.equal(await upstream.requests[1]?.ended, 'aborted');
+});
+
+test('an abort before anything was sent sends nothing', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({}));
+  const { failure, requestSent } = await failed(send({ signal: AbortSignal.abort() }));
+  assert.deepEqual([failure.kind, requestSent], ['connection', false]);
+  const controller = new AbortController();
+  const reply = send({ signal: controller.signal });
+  controller.abort();
+  assert.equal((await failed(reply)).requestSent, false);
+  await send();
+  assert.equal(upstream.requests.length, 1);
+});
+
+test('a reader that leaves stops the upstream, also while it waits for a chunk', { timeout: 10_000 }, async (t) => {
+  const { send, upstream } = await start(t, local.thenHang(frame));
+  for await (const chunk of await opened(send({ stream: true }))) {
+    assert.equal(chunk.length, frame.length);
+    break;
+  }
+  assert.equal(await upstream.requests[0]?.ended, 'aborted');
+
+  const chunks = await opened(send({ stream: true }));
+  await chunks.next();
+  const pending = chunks.next();
+  await chunks.return?.();
+  assert.equal((await pending).done, true);
+  assert.equal(await upstream.requests[1]?.ended, 'aborted');
+});
+
+test('a slow reader slows the upstream down, and then gets every byte', async (t) => {
+  const total = 48 * 1024 * 1024;
+  const bytes = Buffer.alloc(total, 'abcdefgh');
+  const { send, upstream } = await start(t, local.answerBytes(bytes, { sizes: [16 * 1024] }));
+  const chunks = await opened(send({ stream: true }));
+  let read = (await chunks.next()).value?.length ?? 0;
+  await setTimeout(300);
+  const sent = upstream.requests[0]!.bytesSent();
+  // What is on its way is held by the two kernels, some megabytes at most, and not by us.
+  assert.ok(sent < total / 3, `${sent} bytes were taken from the upstream without a reader`);
+  await setTimeout(100);
+  assert.equal(upstream.requests[0]!.bytesSent(), sent, 'nothing moves while nobody reads');
+  for await (const chunk of chunks) read += chunk.length;
+  assert.equal(read, total);
+});
+
+test('many small pieces that wait are given together', async (t) => {
+  const { send } = await start(
+    t,
+    local.answerSse(
+      Array.from({ length: 50 }, () => frame),
+      { paceMs: 1 },
+    ),
+  );
+  const chunks = await opened(send({ stream: true }));
+  await setTimeout(300);
+  const { value } = await chunks.next();
+  assert.ok((value as Uint8Array).length > frame.length * 10, String(value?.length));
+});
+
+test('`Retry-After` is read as seconds, as a date and in milliseconds, and nonsense is none', async (t) => {
+  const inTwoMinutes = new Date(Date.now() + 120_000).toUTCString();
+  const cases: [headers: Record<string, string>, from: number | null, to: number | null][] = [
+    [{ 'retry-after': '3' }, 3, 3],
+    [{ 'retry-after': '0.2' }, 1, 1],
+    [{ 'retry-after': inTwoMinutes }, 110, 121],
+    [{ 'retry-after': 'Thu, 01 Jan 1998 00:00:00 GMT' }, 0, 0],
+    [{ 'retry-after': '30', 'retry-after-ms': '1500' }, 2, 2],
+    [{ 'retry-after': '99999999999' }, 86_400, 86_400],
+    [{ 'retry-after': 'soon' }, null, null],
+    [{ 'retry-after': '-5' }, null, null],
+  ];
+  const { send } = await start(t, ...cases.map(([headers]) => local.answerJson({}, { status: 503, headers })));
+  for (const [headers, from, to] of cases) {
+    const { retryAfterSeconds } = (await failed(send())).failure;
+    const fits =
+      from === null
+        ? retryAfterSeconds === null
+        : retryAfterSeconds !== null && retryAfterSeconds >= from && retryAfterSeconds <= to!;
+    assert.ok(fits, `${JSON.stringify(headers)}: ${retryAfterSeconds}`);
+  }
+});
+
+test('a request that cannot be written is our own fault and throws', async (t) => {
+  const { send } = await start(t, local.answerJson({}));
+  await assert.rejects(send({ headers: { authorization: 'Bearer a\nb' } }), /invalid authorization header/);
+});
+
+test('a connection that does not open in time is a failed connection', async (t) => {
+  // It accepts, and never shakes hands.
+  const server = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const upstreams = createUpstreams();
+  t.after(upstreams.close);
+  const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { failure, requestSent } = await failed(upstreams.send(callTo(baseUrl, {}, { connect_ms: 100 })));
+  assert.deepEqual([failure.kind, requestSent], ['connection', false]);
+  assert.match(failure.message, /CONNECT_TIMEOUT/);
+});
+
+test('closing destroys what still runs, and later calls fail', async (t) => {
+  const { send, upstream, upstreams } = await start(t, local.hang);
+  const reply = send();
+  await upstream.request(0);
+  await upstreams.close();
+  assert.equal((await failed(reply)).failure.kind, 'connection');
+  assert.equal((await failed(send())).failure.kind, 'connection');
+});
+
+test('a finished exchange leaves no listener on the signal', async (t) => {
+  const { send } = await start(t, local.answerJson({}));
+  const controller = new AbortController();
+  let listeners = 0;
+  const { signal } = controller;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...all: Parameters<typeof add>) => (listeners++, add(...all));
+  signal.removeEventListener = (...all: Parameters<typeof remove>) => (listeners--, remove(...all));
+  await send({ signal });
+  assert.equal(listeners, 0);
+});

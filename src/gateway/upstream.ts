@@ -1,0 +1,138 @@
+// The way out: HTTP to the providers. One pool of connections per provider; an exchange (upstream-exchange.ts) for each request.
+// A call that fails is a return value. Nothing is tried twice here: a caller that wants to can send the same call again.
+import { Pool, type Dispatcher } from 'undici';
+import type { UpstreamFailure } from '../canonical/event.ts';
+import { Exchange } from './upstream-exchange.ts';
+
+export { UpstreamBroken } from './upstream-failure.ts';
+
+/** Named as the configuration names them, and kept to within about a second: undici's timers and ours are shared and coarse. */
+export type UpstreamTimeouts = {
+  readonly connect_ms: number;
+  /** Until the head of the answer; without streaming also between two pieces of it, since some hosts send the head before they compute. */
+  readonly first_byte_ms: number;
+  /** Between two pieces of a stream. */
+  readonly idle_ms: number;
+  readonly total_ms: number;
+};
+
+export type UpstreamProvider = {
+  /** Its name in the configuration: connections are never shared between names, and so not between credentials. */
+  readonly name: string;
+  /** http or https, possibly with a path, which goes before every call's path. */
+  readonly baseUrl: string;
+  readonly timeouts: UpstreamTimeouts;
+};
+
+export type UpstreamCall = {
+  readonly provider: UpstreamProvider;
+  /** Below the base URL: `/chat/completions`. */
+  readonly path: string;
+  /** Lower-case, beside content-type, accept and user-agent. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body: Buffer | string;
+  /** Whether server-sent events are asked for. */
+  readonly stream: boolean;
+  /** Destroys the request at once. It then ends like a failed connection: with a failure, or with UpstreamBroken in mid-stream. */
+  readonly signal: AbortSignal;
+};
+
+export type UpstreamReply =
+  | { readonly kind: 'answer'; readonly body: unknown }
+  /** Throws UpstreamBroken when the stream does not come to its proper end. Leaving the loop stops the upstream. */
+  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
+  | UpstreamFailed;
+
+export type UpstreamFailed = {
+  readonly kind: 'failure';
+  readonly failure: UpstreamFailure;
+  /** What the upstream answered with: parsed JSON, or text where it was none; null when it did not answer. */
+  readonly body: unknown;
+  /** `false`: not a byte of the request went out, so it cannot have been processed. */
+  readonly requestSent: boolean;
+};
+
+export type Upstreams = {
+  readonly send: (call: UpstreamCall) => Promise<UpstreamReply>;
+  /** Destroys every connection; what still runs fails. */
+  readonly close: () => Promise<void>;
+};
+
+export type UpstreamsOptions = {
+  readonly userAgent?: string;
+  /** How often the total time of the open exchanges is looked at: one timer for all of them instead of one each. */
+  readonly sweepMs?: number;
+};
+
+export function createUpstreams({ userAgent = 'tollgate', sweepMs = 1_000 }: UpstreamsOptions = {}): Upstreams {
+  const destinations = new Map<string, Destination>();
+  const open = new Set<Exchange>();
+  const sweep = setInterval(() => stopOverdue(open), sweepMs).unref();
+  return {
+    send: (call) => {
+      const { pool, prefix } = destinationOf(destinations, call.provider);
+      const exchange = new Exchange(call, open);
+      if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix, userAgent), exchange);
+      return exchange.reply;
+    },
+    close: async () => {
+      clearInterval(sweep);
+      await Promise.all(Array.from(destinations.values(), ({ pool }) => pool.destroy()));
+    },
+  };
+}
+
+/** Where a provider's requests go, worked out once. */
+type Destination = { readonly provider: UpstreamProvider; readonly pool: Pool; readonly prefix: string };
+
+function destinationOf(destinations: Map<string, Destination>, provider: UpstreamProvider): Destination {
+  const known = destinations.get(provider.name);
+  if (known && (known.provider === provider || known.provider.baseUrl === provider.baseUrl)) return known;
+  // The provider has moved: what runs on the old connections comes to its end there.
+  void known?.pool.close();
+  const { origin, pathname } = new URL(provider.baseUrl);
+  const destination = { provider, pool: openPool(origin, provider.timeouts), prefix: pathname.replace(/\/+$/, '') };
+  destinations.set(provider.name, destination);
+  return destination;
+}
+
+/** A connection carries one request at a time: a slow stream holds nobody up, and stopping it closes nobody else's. */
+function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
+  return new Pool(origin, {
+    pipelining: 1,
+    allowH2: false,
+    connectTimeout: timeouts.connect_ms,
+    keepAliveTimeout: 60_000,
+    keepAliveMaxTimeout: 300_000,
+    maxHeaderSize: 64 * 1024,
+  });
+}
+
+function requestOptions(
+  { provider, path, headers, body, stream }: UpstreamCall,
+  prefix: string,
+  userAgent: string,
+): Dispatcher.DispatchOptions {
+  const { first_byte_ms: firstByteMs, idle_ms: idleMs } = provider.timeouts;
+  return {
+    method: 'POST',
+    path: prefix + path,
+    headers: {
+      'content-type': 'application/json',
+      accept: stream ? 'text/event-stream' : 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': userAgent,
+      ...headers,
+    },
+    body,
+    headersTimeout: firstByteMs,
+    bodyTimeout: stream ? idleMs : Math.max(idleMs, firstByteMs),
+  };
+}
+
+/** The exchanges stand in the order in which they began, but providers differ in how long they may take. */
+function stopOverdue(open: ReadonlySet<Exchange>): void {
+  const nowMs = performance.now();
+  for (const exchange of open) exchange.stopIfOverdue(nowMs);
+}

@@ -1,0 +1,17 @@
+// An API key as the gateway keeps it in memory, with its account's standing. The key's own text is never kept, only its digest.
+import type { Micros } from '../lib/money.ts';
+
+export type ApiKey = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly mode: 'live' | 'test';
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  /** Catalogue ids; null: all models. */
+  readonly models: ReadonlySet<string> | null;
+  /** null: the configuration's default. */
+  readonly requestsPerMinute: number | null;
+  readonly accountFrozen: boolean;
+  /** The account's prices in millionths of the list prices: 1 000 000 is the list price. */
+  readonly priceMultiplierPpm: number;
+};

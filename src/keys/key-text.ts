@@ -1,0 +1,58 @@
+// How a key looks: `tg_live_` or `tg_test_`, 32 random base-62 characters (190 bits), and six of a checksum, which lets garbage be
+// refused without a look at the database. Kept is only an HMAC of it, with a pepper that lies outside the database.
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomCharacters = 32;
+const checksumCharacters = 6;
+const pattern = /^tg_(live|test)_[0-9A-Za-z]{38}$/;
+
+export function generateKeyText(mode: 'live' | 'test'): string {
+  const body = `tg_${mode}_${randomText()}`;
+  return body + checksumOf(body);
+}
+
+/** The mode of a well-formed key, null for anything else. */
+export function keyModeOf(text: string): 'live' | 'test' | null {
+  const match = pattern.exec(text);
+  if (!match) return null;
+  return checksumOf(text.slice(0, -checksumCharacters)) === text.slice(-checksumCharacters)
+    ? (match[1] as 'live' | 'test')
+    : null;
+}
+
+/** What a list of keys shows to tell them apart: the prefix and the last four characters. */
+export function keyHintOf(text: string): string {
+  return `${text.slice(0, 8)}…${text.slice(-4)}`;
+}
+
+/** The key for the digests, made from the installation's secret. */
+export function digestKeyFrom(secret: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'tollgate api-key digest v1', 32));
+}
+
+export function keyDigest(digestKey: Uint8Array, text: string): string {
+  return createHmac('sha256', digestKey).update(text).digest('base64url');
+}
+
+/** Bytes of 248 and more are thrown away, so that every character is equally likely. */
+function randomText(): string {
+  let text = '';
+  while (text.length < randomCharacters) {
+    for (const byte of randomBytes(randomCharacters)) {
+      if (byte < 248 && text.length < randomCharacters) text += alphabet[byte % 62];
+    }
+  }
+  return text;
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let checksum = '';
+  while (checksum.length < checksumCharacters) {
+    checksum = alphabet[rest % 62] + checksum;
+    rest = Math.floor(rest / 62);
+  }
+  return checksum;
+}

@@ -1,0 +1,153 @@
+// The rules that every entry must keep, checked against the sums of the entries before it. Written from the rules and not from the
+// core: below zero only by a debit, above a cap only when it was lowered, each hold ended at most once, each end charged as booked.
+import type { ChargeRow, EntryRow } from './rows.ts';
+import type { Problem } from './verify.ts';
+import { dayOf, monthOf } from './window.ts';
+
+/** Sums of the journal so far, under the names of the columns that keep them. Memory grows with holds that are open, not with entries. */
+export type Audit = {
+  readonly ledgers: Map<string, LedgerSums>;
+  /** By `windowId`. */
+  readonly windows: Map<string, WindowSums>;
+  /** The reserve entries of open holds, and of those that expired and whose owner has not spoken since. */
+  readonly open: Map<string, EntryRow>;
+  readonly expired: Map<string, EntryRow>;
+  entries: number;
+  charges: number;
+};
+
+export type LedgerSums = { posted_micros: number; held_micros: number; input_tokens: number; output_tokens: number };
+export type WindowSums = { settled_micros: number; held_micros: number };
+
+export function newAudit(ledgerIds: readonly string[]): Audit {
+  const zero = { posted_micros: 0, held_micros: 0, input_tokens: 0, output_tokens: 0 };
+  const ledgers = new Map(ledgerIds.map((id) => [id, { ...zero }]));
+  return { ledgers, windows: new Map(), open: new Map(), expired: new Map(), entries: 0, charges: 0 };
+}
+
+export function windowId(keyId: string | null, kind: 'day' | 'month', startsOn: string | null): string {
+  return `${keyId} ${kind} ${startsOn}`;
+}
+
+/** Adds an entry, with the charge of its id if it is a settlement. Returns the first thing that is wrong, or null. */
+export function auditEntry(audit: Audit, entry: EntryRow, charge: ChargeRow | null): Problem | null {
+  audit.entries += 1;
+  const { kind } = entry;
+  if (kind === 'credit' || kind === 'debit') return auditAdjustment(entry) ?? auditBalance(audit, entry);
+  const reserve = kind === 'reserve' ? entry : (audit.open.get(entry.id) ?? audit.expired.get(entry.id) ?? null);
+  if (!reserve) return wrong(entry, 'kind', 'a hold that had not ended', kind);
+  const problem = kind === 'reserve' ? auditReserve(entry) : auditEnd(audit, entry, reserve);
+  trackHold(audit, entry, reserve);
+  return (
+    problem ??
+    auditBalance(audit, entry) ??
+    auditWindow(audit, entry, { kind: 'day', startsOn: entry.day, capMicros: reserve.daily_cap_micros }) ??
+    auditWindow(audit, entry, { kind: 'month', startsOn: entry.month, capMicros: reserve.monthly_cap_micros }) ??
+    (kind === 'settle' ? auditCharge(audit, { entry, reserve, charge }) : null)
+  );
+}
+
+function auditAdjustment(entry: EntryRow): Problem | null {
+  const delta = entry.posted_delta_micros;
+  if (entry.kind === 'credit' && delta < 0) return wrong(entry, 'posted_delta_micros', '0 or more', delta);
+  if (entry.kind === 'debit' && delta > 0) return wrong(entry, 'posted_delta_micros', '0 or less', delta);
+  return compareEntry(entry, { held_delta_micros: 0, loss_micros: 0, key_id: null, day: null, month: null });
+}
+
+function auditReserve(entry: EntryRow): Problem | null {
+  if (entry.held_delta_micros < 0) return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
+  if (entry.key_id === null) return wrong(entry, 'key_id', 'a key', null);
+  const time = entry.created_at_ms;
+  return compareEntry(entry, { posted_delta_micros: 0, loss_micros: 0, day: dayOf(time), month: monthOf(time) });
+}
+
+/** An end gives back what is still held, in the ledger and the windows in which it was held; only a settlement charges. */
+function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | null {
+  const isOpen = audit.open.has(entry.id);
+  if (entry.kind === 'expire' && !isOpen) return wrong(entry, 'kind', 'a hold that had not expired', 'expire');
+  if (entry.posted_delta_micros > 0) return wrong(entry, 'posted_delta_micros', '0 or less', entry.posted_delta_micros);
+  const { ledger_id, key_id, day, month } = reserve;
+  const held_delta_micros = isOpen ? 0 - reserve.held_delta_micros : 0;
+  const free = entry.kind === 'settle' ? {} : { posted_delta_micros: 0 };
+  return compareEntry(entry, { ledger_id, key_id, day, month, held_delta_micros, ...free });
+}
+
+function trackHold(audit: Audit, entry: EntryRow, reserve: EntryRow): void {
+  if (entry.kind === 'reserve') {
+    audit.open.set(entry.id, reserve);
+    return;
+  }
+  audit.open.delete(entry.id);
+  audit.expired.delete(entry.id);
+  if (entry.kind === 'expire') audit.expired.set(entry.id, reserve);
+}
+
+function auditBalance(audit: Audit, entry: EntryRow): Problem | null {
+  const ledger = audit.ledgers.get(entry.ledger_id);
+  if (!ledger) return wrong(entry, 'ledger_id', 'a ledger that exists', entry.ledger_id);
+  const before = ledger.posted_micros - ledger.held_micros;
+  ledger.posted_micros += entry.posted_delta_micros;
+  ledger.held_micros += entry.held_delta_micros;
+  const after = ledger.posted_micros - ledger.held_micros;
+  const isOverdraft = after < 0 && after < before && entry.kind !== 'debit';
+  if (isOverdraft) return wrong(entry, 'available_micros', '0 or more', after);
+  return compareEntry(entry, { available_micros: after });
+}
+
+type Cap = { readonly kind: 'day' | 'month'; readonly startsOn: string | null; readonly capMicros: number | null };
+
+/** A cap may have been lowered under what was spent and held already; what it must never see is a rise above it. */
+function auditWindow(audit: Audit, entry: EntryRow, { kind, startsOn, capMicros }: Cap): Problem | null {
+  const id = windowId(entry.key_id, kind, startsOn);
+  const window = audit.windows.get(id) ?? { settled_micros: 0, held_micros: 0 };
+  audit.windows.set(id, window);
+  const before = window.settled_micros + window.held_micros;
+  window.settled_micros -= entry.posted_delta_micros;
+  window.held_micros += entry.held_delta_micros;
+  const after = window.settled_micros + window.held_micros;
+  if (capMicros === null || after <= capMicros || after <= before) return null;
+  const column = entry.kind === 'reserve' ? 'held_delta_micros' : 'posted_delta_micros';
+  return wrong(entry, column, `at most the cap of ${capMicros} in ${id}`, after);
+}
+
+type Settlement = { readonly entry: EntryRow; readonly reserve: EntryRow; readonly charge: ChargeRow | null };
+
+function auditCharge(audit: Audit, { entry, reserve, charge }: Settlement): Problem | null {
+  if (!charge) return { table: 'charges', id: entry.id, column: 'id', expected: 'a charge for the settle entry', found: null };
+  audit.charges += 1;
+  addTokens(audit.ledgers.get(entry.ledger_id)!, charge);
+  const { ledger_id, key_id, loss_micros, created_at_ms } = entry;
+  const cost_micros = 0 - entry.posted_delta_micros;
+  const expected = { ledger_id, key_id, cost_micros, loss_micros, hold_micros: reserve.held_delta_micros, created_at_ms };
+  return firstDifference({ table: 'charges', id: charge.id, expected, found: charge });
+}
+
+function addTokens(ledger: LedgerSums, charge: ChargeRow): void {
+  ledger.input_tokens +=
+    charge.input_tokens + charge.cache_read_tokens + charge.cache_write_tokens + charge.cache_write_1h_tokens;
+  ledger.output_tokens += charge.output_tokens;
+}
+
+function compareEntry(entry: EntryRow, expected: Partial<Record<keyof EntryRow, unknown>>): Problem | null {
+  return firstDifference({ table: 'entries', id: entryName(entry), expected, found: entry });
+}
+
+type Comparison = Pick<Problem, 'table' | 'id'> & { readonly expected: object; readonly found: object };
+
+/** The first of the expected columns in which a row differs, or null. */
+export function firstDifference({ table, id, expected, found }: Comparison): Problem | null {
+  for (const [column, value] of Object.entries(expected)) {
+    const actual = (found as Readonly<Record<string, unknown>>)[column];
+    if (actual !== value) return { table, id, column, expected: value, found: actual };
+  }
+  return null;
+}
+
+function wrong(entry: EntryRow, column: keyof EntryRow, expected: unknown, found: unknown): Problem {
+  return { table: 'entries', id: entryName(entry), column, expected, found };
+}
+
+/** An id alone may name a reserve and its settle. */
+function entryName(entry: EntryRow): string {
+  return `${entry.seq} (${entry.kind} ${entry.id})`;
+}

@@ -1,0 +1,128 @@
+// The state that the ledger decides on, as values: a book holds what a batch of commands touches, loaded by a store.
+// An entry is the only thing that changes a balance, so the way it changes one is written here once.
+import type { EntryKind } from '../db/schema.ts';
+import { type Micros, micros, zeroMicros } from '../lib/money.ts';
+import type { ChargeRecord, LedgerId } from './commands.ts';
+
+export type Book = {
+  /** A ledger that is missing here does not exist. */
+  readonly ledgers: ReadonlyMap<LedgerId, LedgerState>;
+  /** By `windowKey`; one that is missing has nothing settled or held yet. */
+  readonly windows: ReadonlyMap<string, Window>;
+  /** The open holds. */
+  readonly holds: ReadonlyMap<string, Hold>;
+  /** Earlier entries by id: what makes a command that comes twice recognisable. */
+  readonly entries: ReadonlyMap<string, readonly Entry[]>;
+};
+
+export type LedgerState = {
+  readonly postedMicros: Micros;
+  readonly heldMicros: Micros;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly isFrozen: boolean;
+};
+
+export type WindowKind = 'day' | 'month';
+export type Window = {
+  readonly keyId: string;
+  readonly kind: WindowKind;
+  readonly startsOn: string;
+  readonly settledMicros: Micros;
+  readonly heldMicros: Micros;
+};
+
+export type Hold = {
+  readonly id: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  readonly amountMicros: Micros;
+  /** The windows and caps in force when the hold was made: its settlement is judged by the same. */
+  readonly day: string;
+  readonly month: string;
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  readonly owner: string;
+  readonly createdAtMs: number;
+};
+
+export type Entry = {
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly ledgerId: LedgerId;
+  /** The key and its windows; null for credits and debits, which are no key's. */
+  readonly keyId: string | null;
+  readonly day: string | null;
+  readonly month: string | null;
+  readonly postedDeltaMicros: Micros;
+  readonly heldDeltaMicros: Micros;
+  readonly lossMicros: Micros;
+  /** Available right after this entry. */
+  readonly availableMicros: Micros;
+  /** Of a `reserve`, else null. */
+  readonly dailyCapMicros: Micros | null;
+  readonly monthlyCapMicros: Micros | null;
+  readonly note: string | null;
+  readonly createdAtMs: number;
+};
+
+/** A settled request. `id` is its hold's. */
+export type Charge = ChargeRecord & {
+  readonly id: string;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  /** What was charged. */
+  readonly costMicros: Micros;
+  readonly lossMicros: Micros;
+  readonly holdMicros: Micros;
+  readonly createdAtMs: number;
+};
+
+export function availableMicrosOf(ledger: Pick<LedgerState, 'postedMicros' | 'heldMicros'>): Micros {
+  return micros(ledger.postedMicros - ledger.heldMicros);
+}
+
+export function windowKey(keyId: string, kind: WindowKind, startsOn: string): string {
+  return `${keyId} ${kind} ${startsOn}`;
+}
+
+/** The window as the book has it, or empty. */
+export function windowOf(book: Pick<Book, 'windows'>, keyId: string, kind: WindowKind, startsOn: string): Window {
+  return (
+    book.windows.get(windowKey(keyId, kind, startsOn)) ?? {
+      keyId,
+      kind,
+      startsOn,
+      settledMicros: zeroMicros,
+      heldMicros: zeroMicros,
+    }
+  );
+}
+
+/** The two windows that an entry counts in; none for a credit or a debit. */
+export function windowsOfEntry(entry: Entry): readonly { keyId: string; kind: WindowKind; startsOn: string }[] {
+  const { keyId, day, month } = entry;
+  if (keyId === null || day === null || month === null) return [];
+  return [
+    { keyId, kind: 'day', startsOn: day },
+    { keyId, kind: 'month', startsOn: month },
+  ];
+}
+
+/** Balances after an entry. Throws RangeError when one leaves the whole numbers that a double holds exactly. */
+export function postToLedger<State extends Pick<LedgerState, 'postedMicros' | 'heldMicros'>>(ledger: State, entry: Entry): State {
+  return {
+    ...ledger,
+    postedMicros: micros(ledger.postedMicros + entry.postedDeltaMicros),
+    heldMicros: micros(ledger.heldMicros + entry.heldDeltaMicros),
+  };
+}
+
+/** A window after an entry: what leaves the balance is what the key has spent. */
+export function postToWindow(window: Window, entry: Entry): Window {
+  return {
+    ...window,
+    settledMicros: micros(window.settledMicros - entry.postedDeltaMicros),
+    heldMicros: micros(window.heldMicros + entry.heldDeltaMicros),
+  };
+}

@@ -1,0 +1,20 @@
+// For tests: a process that charges requests as fast as it can until it is killed, and prints the id of each once it is charged.
+// Arguments: the database's URL, then the name of this start.
+import { writeSync } from 'node:fs';
+import { creditOf, reserveOf, settleOf } from './fixture.ts';
+import { openLedger } from './open-ledger.ts';
+
+const [databaseUrl = '', owner = ''] = process.argv.slice(2);
+const ledgerId = 'acc:live';
+const ledger = await openLedger({ databaseUrl, owner });
+await ledger.submit(creditOf(ledgerId, 1_000_000_000, owner));
+await Promise.all(Array.from({ length: 16 }, (_, lane) => chargeForever(lane)));
+
+async function chargeForever(lane: number): Promise<never> {
+  for (let number = 0; ; number++) {
+    const asked = { holdId: `${owner}-${lane}-${number}`, ledgerId, keyId: 'k' } as const;
+    await ledger.submit({ ...reserveOf(asked, 10), owner } as Parameters<typeof ledger.submit>[0]);
+    await ledger.submit(settleOf(asked, 7));
+    writeSync(1, `${asked.holdId}\n`);
+  }
+}

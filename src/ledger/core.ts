@@ -1,0 +1,249 @@
+// The ledger's decisions, pure: (book, commands, time) → (book, outcomes, rows to append). The stores only load and save.
+// The rule above all: after every command, available = posted − held ≥ 0 and, per key and window, settled + held ≤ cap; only an
+// operator's debit, or a cap that was lowered, may stand above it, and then nothing that costs runs.
+import assert from 'node:assert/strict';
+import { totalInputTokens } from '../canonical/usage.ts';
+import { type Micros, micros, zeroMicros } from '../lib/money.ts';
+import {
+  type Book,
+  type Charge,
+  type Entry,
+  type Hold,
+  type LedgerState,
+  postToLedger,
+  postToWindow,
+  windowKey,
+  windowOf,
+  windowsOfEntry,
+} from './book.ts';
+import type { Command, Credit, Debit, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
+import { endsHold, findEntry, findReserved, negative, newEntry, type ReservedHold } from './journal.ts';
+import { refuseHold, roomMicros } from './limits.ts';
+import { dayOf, monthOf } from './window.ts';
+
+/** The ledger's own command: gives back the hold of an owner that is gone. */
+export type Expire = { readonly type: 'expire'; readonly holdId: string };
+
+export type Decision = {
+  readonly book: Book;
+  /** One for each command, in order. */
+  readonly outcomes: readonly Outcome[];
+  readonly entries: readonly Entry[];
+  readonly charges: readonly Charge[];
+};
+
+/** What one command comes to. Without an entry it changes nothing. */
+type Step = { readonly outcome: Outcome; readonly entry?: Entry; readonly opened?: Hold; readonly charge?: Charge };
+
+const unknownHold: Step = { outcome: { type: 'unknown-hold' } };
+const unknownLedger: Step = { outcome: { type: 'unknown-ledger' } };
+const alreadyResolved: Step = { outcome: { type: 'already-resolved' } };
+const released: Outcome = { type: 'released' };
+
+/**
+ * Runs commands one after the other, each on the book that the ones before it left. The book given is not changed.
+ * Throws, with nothing decided, on what only a bug can send: a fraction, an amount below 0, a hold id used by two keys.
+ */
+export function runCommands(book: Book, commands: readonly (Command | Expire)[], nowMs: number): Decision {
+  const draft = {
+    ledgers: new Map(book.ledgers),
+    windows: new Map(book.windows),
+    holds: new Map(book.holds),
+    entries: new Map(book.entries),
+  };
+  const steps = commands.map((command) => {
+    const step = decide(draft, command, nowMs);
+    applyStep(draft, step);
+    return step;
+  });
+  return {
+    book: draft,
+    outcomes: steps.map((step) => step.outcome),
+    entries: steps.flatMap((step) => step.entry ?? []),
+    charges: steps.flatMap((step) => step.charge ?? []),
+  };
+}
+
+function decide(book: Book, command: Command | Expire, nowMs: number): Step {
+  switch (command.type) {
+    case 'reserve':
+      return reserve(book, command, nowMs);
+    case 'settle':
+      return settle(book, command, nowMs);
+    case 'release':
+      return release(book, command, nowMs);
+    case 'expire':
+      return expire(book, command, nowMs);
+    default:
+      return adjust(book, command, nowMs);
+  }
+}
+
+/**
+ * A refusal leaves no trace: the caller may ask again with the same id and a smaller amount. What was granted once is granted for
+ * good: the same id gets the same answer whatever became of the hold since.
+ */
+function reserve(book: Book, command: Reserve, nowMs: number): Step {
+  const amountMicros = amountOf(command.amountMicros);
+  const earlier = findEntry(book, command.holdId, 'reserve');
+  if (earlier) {
+    assert.equal(earlier.ledgerId, command.ledgerId, 'a hold id was used on two ledgers');
+    assert.equal(earlier.keyId, command.keyId, 'a hold id was used by two keys');
+    return { outcome: { type: 'held', availableMicros: earlier.availableMicros } };
+  }
+  const ledger = book.ledgers.get(command.ledgerId);
+  if (!ledger) return unknownLedger;
+  const { dailyCapMicros, monthlyCapMicros, ledgerId, keyId, owner } = command;
+  const terms = { ledgerId, keyId, dailyCapMicros, monthlyCapMicros, day: dayOf(nowMs), month: monthOf(nowMs) };
+  const refusal = refuseHold(book, { ledger, terms, amountMicros, nowMs });
+  if (refusal) return { outcome: refusal };
+  const entry = newEntry(ledger, {
+    ...terms,
+    id: command.holdId,
+    kind: 'reserve',
+    heldDeltaMicros: amountMicros,
+    createdAtMs: nowMs,
+  });
+  return {
+    outcome: { type: 'held', availableMicros: entry.availableMicros },
+    entry,
+    opened: { ...terms, id: command.holdId, amountMicros, owner, createdAtMs: nowMs },
+  };
+}
+
+/**
+ * Charges the cost as far as the hold and the room beyond it go; the rest is the operator's loss. The windows and caps are those
+ * of the hold. When the hold has expired its amount is no longer kept, so that the room is all there is.
+ */
+function settle(book: Book, command: Settle, nowMs: number): Step {
+  const costMicros = amountOf(command.costMicros);
+  const earlier = findEntry(book, command.holdId, 'settle');
+  if (earlier) return { outcome: chargedBy(earlier) };
+  if (findEntry(book, command.holdId, 'release')) return alreadyResolved;
+  const open = book.holds.get(command.holdId);
+  const hold = open ?? findReserved(book, command.holdId);
+  // A hold is named by all three: money never moves on another ledger, or for another key, than it was held for.
+  if (hold?.ledgerId !== command.ledgerId || hold.keyId !== command.keyId) return unknownHold;
+  const ledger = ledgerOf(book, hold.ledgerId);
+  const heldMicros = open ? open.amountMicros : zeroMicros;
+  const chargedMicros = micros(Math.min(costMicros, heldMicros + roomMicros(book, ledger, hold)));
+  const entry = newEntry(ledger, {
+    ...placeOf(hold),
+    kind: 'settle',
+    postedDeltaMicros: negative(chargedMicros),
+    heldDeltaMicros: negative(heldMicros),
+    lossMicros: micros(costMicros - chargedMicros),
+    createdAtMs: nowMs,
+  });
+  return { outcome: chargedBy(entry), entry, charge: chargeOf(command, hold, entry) };
+}
+
+/** The request is free. After an expiry there is nothing left to give back, but its loss is booked and a settlement comes too late. */
+function release(book: Book, command: Release, nowMs: number): Step {
+  const lossMicros = amountOf(command.lossMicros);
+  if (findEntry(book, command.holdId, 'release')) return { outcome: released };
+  if (findEntry(book, command.holdId, 'settle')) return alreadyResolved;
+  const open = book.holds.get(command.holdId);
+  const hold = open ?? findReserved(book, command.holdId);
+  if (!hold) return unknownHold;
+  return { outcome: released, entry: giveBack(book, hold, { kind: 'release', isOpen: open !== undefined, lossMicros, nowMs }) };
+}
+
+function expire(book: Book, command: Expire, nowMs: number): Step {
+  if (findEntry(book, command.holdId, 'expire')) return { outcome: released };
+  const hold = book.holds.get(command.holdId);
+  if (!hold) return findReserved(book, command.holdId) ? alreadyResolved : unknownHold;
+  return { outcome: released, entry: giveBack(book, hold, { kind: 'expire', isOpen: true, lossMicros: zeroMicros, nowMs }) };
+}
+
+type GiveBack = {
+  readonly kind: 'release' | 'expire';
+  readonly isOpen: boolean;
+  readonly lossMicros: Micros;
+  readonly nowMs: number;
+};
+
+function giveBack(book: Book, hold: ReservedHold, { kind, isOpen, lossMicros, nowMs }: GiveBack): Entry {
+  return newEntry(ledgerOf(book, hold.ledgerId), {
+    ...placeOf(hold),
+    kind,
+    heldDeltaMicros: isOpen ? negative(hold.amountMicros) : zeroMicros,
+    lossMicros,
+    createdAtMs: nowMs,
+  });
+}
+
+function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
+  const { entryId, type, ledgerId, note } = command;
+  const amountMicros = amountOf(command.amountMicros);
+  const earlier = findEntry(book, entryId, type);
+  if (earlier) return { outcome: adjustedBy(type, earlier) };
+  const ledger = book.ledgers.get(ledgerId);
+  if (!ledger) return unknownLedger;
+  const postedDeltaMicros = type === 'credit' ? amountMicros : negative(amountMicros);
+  const entry = newEntry(ledger, { id: entryId, kind: type, ledgerId, postedDeltaMicros, note, createdAtMs: nowMs });
+  return { outcome: adjustedBy(type, entry), entry };
+}
+
+/** Balances follow from the entry alone; open holds and token totals from what the step opened, closed or charged. */
+function applyStep(draft: Draft, { entry, opened, charge }: Step): void {
+  if (!entry) return;
+  const ledger = postToLedger(ledgerOf(draft, entry.ledgerId), entry);
+  draft.ledgers.set(entry.ledgerId, charge ? addTokens(ledger, charge) : ledger);
+  for (const { keyId, kind, startsOn } of windowsOfEntry(entry)) {
+    draft.windows.set(windowKey(keyId, kind, startsOn), postToWindow(windowOf(draft, keyId, kind, startsOn), entry));
+  }
+  if (opened) draft.holds.set(opened.id, opened);
+  else if (endsHold(entry)) draft.holds.delete(entry.id);
+  draft.entries.set(entry.id, [...(draft.entries.get(entry.id) ?? []), entry]);
+}
+
+type Draft = { readonly [Part in keyof Book]: Book[Part] extends ReadonlyMap<infer Key, infer Value> ? Map<Key, Value> : never };
+
+function addTokens(ledger: LedgerState, { usage }: Charge): LedgerState {
+  return {
+    ...ledger,
+    inputTokens: ledger.inputTokens + totalInputTokens(usage),
+    outputTokens: ledger.outputTokens + usage.outputTokens,
+  };
+}
+
+function chargeOf(command: Settle, hold: ReservedHold, entry: Entry): Charge {
+  const { id, ledgerId, keyId, amountMicros } = hold;
+  const costMicros = negative(entry.postedDeltaMicros);
+  return {
+    ...command.record,
+    id,
+    ledgerId,
+    keyId,
+    costMicros,
+    lossMicros: entry.lossMicros,
+    holdMicros: amountMicros,
+    createdAtMs: entry.createdAtMs,
+  };
+}
+
+function chargedBy(entry: Entry): Outcome {
+  const { lossMicros, availableMicros } = entry;
+  return { type: 'charged', chargedMicros: negative(entry.postedDeltaMicros), lossMicros, availableMicros };
+}
+
+function adjustedBy(type: 'credit' | 'debit', { availableMicros }: Entry): Outcome {
+  return { type: type === 'credit' ? 'credited' : 'debited', availableMicros };
+}
+
+/** Where an entry that ends a hold is booked. */
+function placeOf({ id, ledgerId, keyId, day, month }: ReservedHold): Pick<Entry, 'id' | 'ledgerId' | 'keyId' | 'day' | 'month'> {
+  return { id, ledgerId, keyId, day, month };
+}
+
+function ledgerOf(book: Book, id: LedgerId): LedgerState {
+  const ledger = book.ledgers.get(id);
+  assert.ok(ledger, `the ledger ${id} of a hold is missing`);
+  return ledger;
+}
+
+function amountOf(value: Micros): Micros {
+  assert.ok(micros(value) >= 0, `an amount of money is below 0: ${value}`);
+  return value;
+}

@@ -1,0 +1,90 @@
+// For tests of the ledger: a database in a temporary folder, accounts and keys in it, and records to charge with.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Kysely } from 'kysely';
+import { type Database, openDatabase } from '../db/database.ts';
+import type { Tables } from '../db/schema.ts';
+import { noUsage } from '../canonical/usage.ts';
+import { type Micros, micros } from '../lib/money.ts';
+import type { Book } from './book.ts';
+import type { ChargeRecord, Command, LedgerId, Mode } from './commands.ts';
+import { createLedgers } from './create-ledgers.ts';
+
+export const startMs = Date.UTC(2026, 10, 21, 12);
+
+/** A migrated database that is closed and removed after the test. */
+export async function openTestDatabase(t: TestContext): Promise<Database> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
+  const database = openDatabase(`sqlite:${join(folder, 'test.db')}`);
+  await database.migrate();
+  t.after(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true });
+  });
+  return database;
+}
+
+/** An account with its two ledgers and a live key for each name. */
+export async function addAccount(database: Database, id: string, keyIds: readonly string[]): Promise<void> {
+  await database.write.transaction().execute((transaction) => insertAccount(transaction, id, keyIds));
+}
+
+export async function insertAccount(transaction: Kysely<Tables>, id: string, keyIds: readonly string[]): Promise<void> {
+  await transaction.insertInto('accounts').values({ id, name: id, created_at_ms: startMs }).execute();
+  await createLedgers(transaction, { accountId: id, nowMs: startMs });
+  for (const keyId of keyIds) await transaction.insertInto('api_keys').values(keyRow(keyId, id)).execute();
+}
+
+function keyRow(id: string, accountId: string) {
+  const caps = { daily_cap_micros: null, monthly_cap_micros: null, models: null, requests_per_minute: null };
+  const mode: Mode = 'live';
+  return {
+    id,
+    account_id: accountId,
+    mode,
+    name: id,
+    digest: id,
+    hint: id,
+    ...caps,
+    created_at_ms: startMs,
+    revoked_at_ms: null,
+  };
+}
+
+/** A book with these empty ledgers, for the core alone. */
+export function emptyBook(ledgerIds: readonly LedgerId[]): Book {
+  const empty = { postedMicros: micros(0), heldMicros: micros(0), inputTokens: 0, outputTokens: 0, isFrozen: false };
+  return { ledgers: new Map(ledgerIds.map((id) => [id, empty])), windows: new Map(), holds: new Map(), entries: new Map() };
+}
+
+/** A record of 100 input and 10 output tokens. */
+export const record: ChargeRecord = {
+  modelId: 'sandbox/echo',
+  modelName: 'Echo',
+  endpoint: 'chat',
+  provider: 'sandbox',
+  usage: { ...noUsage, inputTokens: 60, cacheReadTokens: 40, outputTokens: 10 },
+  usageSource: 'upstream',
+  priceVersion: '0',
+  upstreamCostMicros: micros(1),
+  ending: 'complete',
+  streamed: false,
+};
+
+type Asked = { readonly holdId: string; readonly ledgerId: LedgerId; readonly keyId: string };
+
+export function reserveOf(asked: Asked, amount: number, caps: { daily?: number; monthly?: number } = {}): Command {
+  const dailyCapMicros = (caps.daily ?? null) as Micros | null;
+  const monthlyCapMicros = (caps.monthly ?? null) as Micros | null;
+  return { type: 'reserve', ...asked, amountMicros: micros(amount), dailyCapMicros, monthlyCapMicros, owner: 'run_1' };
+}
+
+export function settleOf(asked: Asked, cost: number): Command {
+  return { type: 'settle', ...asked, costMicros: micros(cost), record };
+}
+
+export function creditOf(ledgerId: LedgerId, amount: number, entryId = `credit-${ledgerId}-${amount}`): Command {
+  return { type: 'credit', entryId, ledgerId, amountMicros: micros(amount), note: 'test' };
+}

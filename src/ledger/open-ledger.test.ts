@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Database, sqlitePathOf } from '../db/database.ts';
+import { createBatcher, LedgerUnavailable } from './batcher.ts';
+import type { Command } from './commands.ts';
+import { addAccount, creditOf, openTestDatabase, reserveOf, settleOf } from './fixture.ts';
+import { openLedger, openLedgerInProcess } from './open-ledger.ts';
+import { readBalance } from './queries.ts';
+import { verify } from './verify.ts';
+import { startWorker } from './worker-runner.ts';
+
+const ledgerId = 'acc:live';
+
+test('of 500 requests at once on a balance for 137, exactly 137 are held', async (t) => {
+  const database = await openBooks(t);
+  const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+  await ledger.submit(creditOf(ledgerId, 137 * 1_000 + 999));
+  const outcomes = await Promise.all(
+    Array.from({ length: 500 }, (_, index) => ledger.submit(reserveOf(hold(`h${index}`), 1_000))),
+  );
+  assert.equal(outcomes.filter(({ type }) => type === 'held').length, 137);
+  assert.equal(outcomes.filter(({ type }) => type === 'insufficient-balance').length, 363);
+  assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 999);
+  await ledger.close();
+  assert.equal((await verify(database.read)).ok, true);
+});
+
+test('of 500 requests at once under a daily cap for 41, from two ledgers on one database, exactly 41 are held', async (t) => {
+  const database = await openBooks(t);
+  const ledgers = await Promise.all(['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner })));
+  await ledgers[0]!.submit(creditOf(ledgerId, 1_000_000));
+  const asked = Array.from({ length: 500 }, (_, index) => {
+    const command = reserveOf(hold(`h${index}`), 100, { daily: 4_199 });
+    return ledgers[index % 2]!.submit({ ...command, owner: `run_${(index % 2) + 1}` } as Command);
+  });
+  const outcomes = await Promise.all(asked);
+  assert.equal(outcomes.filter(({ type }) => type === 'held').length, 41);
+  assert.equal(outcomes.filter(({ type }) => type === 'key-daily-limit').length, 459);
+  assert.equal((await verify(database.read)).ok, true);
+  await Promise.all(ledgers.map((ledger) => ledger.close()));
+});
+
+test('what was answered is there for every other reader', async (t) => {
+  const database = await openBooks(t);
+  const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+  await ledger.submit(creditOf(ledgerId, 100));
+  await ledger.submit(reserveOf(hold('a'), 60));
+  assert.deepEqual(await ledger.submit(settleOf(hold('a'), 45)), {
+    type: 'charged',
+    chargedMicros: 45,
+    lossMicros: 0,
+    availableMicros: 55,
+  });
+  assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 55);
+  await ledger.close();
+});
+
+test('the command line credits and debits beside a gateway that is charging', async (t) => {
+  const database = await openBooks(t);
+  const gateway = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+  const admin = openLedgerInProcess(database.url);
+  admin.submit(creditOf(ledgerId, 1_000_000));
+  const charging = Promise.all(
+    Array.from({ length: 200 }, async (_, index) => {
+      await gateway.submit(reserveOf(hold(`h${index}`), 20));
+      return gateway.submit(settleOf(hold(`h${index}`), 10));
+    }),
+  );
+  for (let index = 0; index < 20; index++) {
+    admin.submit({ ...creditOf(ledgerId, 7, `e${index}`), type: index % 2 ? 'debit' : 'credit' } as Parameters<
+      typeof admin.submit
+    >[0]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await charging;
+  assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 1_000_000 - 200 * 10);
+  assert.throws(
+    () => admin.submit({ ...creditOf(ledgerId, 1), amountMicros: 0.5 } as Parameters<typeof admin.submit>[0]),
+    /microdollars/,
+  );
+  assert.equal((await verify(database.read)).ok, true);
+  admin.close();
+  await gateway.close();
+});
+
+test('a ledger without its tables does not open, and says why', async (t) => {
+  const database = await openTestDatabase(t);
+  await database.write.schema.dropTable('holds').execute();
+  await assert.rejects(openLedger({ databaseUrl: database.url, owner: 'run_1' }), /no such table: holds/);
+});
+
+test('when the worker dies everything in flight is rejected and says so, and the process is told once', async (t) => {
+  const database = await openBooks(t);
+  const failures: Error[] = [];
+  const settings = { path: sqlitePathOf(database.url), self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 } };
+  const runner = await startWorker(settings, (error) => failures.push(error));
+  const ledger = createBatcher(runner);
+  // No batch at all: a message that the worker cannot read.
+  const [first] = await Promise.allSettled([ledger.submit({ toJSON: () => assert.fail('unreadable') } as never)]);
+  assert.equal(first.status, 'rejected');
+  const dead = createBatcher(runner);
+  await assert.rejects(runner.run(undefined as never), /send them again with the same ids/);
+  await assert.rejects(dead.submit(creditOf(ledgerId, 1)), LedgerUnavailable);
+  assert.equal(failures.length, 1);
+  await runner.close();
+});
+
+test('a process killed while it charges loses no charge that it confirmed, makes none twice and leaves nothing held', async (t) => {
+  const database = await openBooks(t);
+  const kills = 8;
+  const confirmed: string[] = [];
+  for (let start = 0; start < kills; start++) {
+    confirmed.push(...(await chargeUntilKilled(database.url, `run_${start}`, 20 + 40 * Math.random())));
+  }
+  const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_last' });
+  const balance = await readBalance(database.read, ledgerId);
+  const charges = await database.read.selectFrom('charges').select(['id', 'cost_micros']).execute();
+  const charged = new Set(charges.map(({ id }) => id));
+  assert.deepEqual(
+    confirmed.filter((id) => !charged.has(id)),
+    [],
+    'lost',
+  );
+  assert.deepEqual([balance?.heldMicros, balance?.postedMicros], [0, kills * 1_000_000_000 - charges.length * 7]);
+  assert.ok(charges.every((charge) => charge.cost_micros === 7));
+  assert.equal((await verify(database.read)).ok, true);
+  t.diagnostic(`${kills} kills: ${confirmed.length} charges confirmed, ${charges.length} made, 0 lost, 0 held`);
+  await ledger.close();
+});
+
+/** The ids that a charging process confirmed before it was killed, some time after its first. */
+async function chargeUntilKilled(databaseUrl: string, name: string, afterMs: number): Promise<readonly string[]> {
+  const program = fileURLToPath(new URL('./charging-process.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  for await (const bytes of child.stdout) {
+    if (output === '') setTimeout(() => child.kill('SIGKILL'), afterMs);
+    output += String(bytes);
+  }
+  assert.notEqual(output, '', 'nothing was charged before the end');
+  // A line cut off by the kill was not confirmed.
+  return output.split('\n').slice(0, -1);
+}
+
+function hold(id: string) {
+  return { holdId: id, ledgerId, keyId: 'k' } as const;
+}
+
+async function openBooks(t: TestContext): Promise<Database> {
+  const database = await openTestDatabase(t);
+  await addAccount(database, 'acc', ['k']);
+  return database;
+}

@@ -1,0 +1,133 @@
+// Between the ledger's values and the database's rows, the same for every store.
+import type { Insertable, Selectable } from 'kysely';
+import type { ChargesTable, EntriesTable, HoldsTable } from '../db/schema.ts';
+import type { Charge, Entry, Hold } from './book.ts';
+import type { LedgerId } from './commands.ts';
+
+export type EntryRow = Selectable<EntriesTable>;
+export type ChargeRow = Selectable<ChargesTable>;
+export type HoldRow = Selectable<HoldsTable>;
+
+export function rowOfEntry(entry: Entry): Insertable<EntriesTable> {
+  return {
+    id: entry.id,
+    kind: entry.kind,
+    ledger_id: entry.ledgerId,
+    key_id: entry.keyId,
+    posted_delta_micros: entry.postedDeltaMicros,
+    held_delta_micros: entry.heldDeltaMicros,
+    loss_micros: entry.lossMicros,
+    available_micros: entry.availableMicros,
+    day: entry.day,
+    month: entry.month,
+    daily_cap_micros: entry.dailyCapMicros,
+    monthly_cap_micros: entry.monthlyCapMicros,
+    note: entry.note,
+    created_at_ms: entry.createdAtMs,
+  };
+}
+
+export function entryOfRow(row: EntryRow): Entry {
+  return {
+    id: row.id,
+    kind: row.kind,
+    ledgerId: row.ledger_id as LedgerId,
+    keyId: row.key_id,
+    postedDeltaMicros: row.posted_delta_micros,
+    heldDeltaMicros: row.held_delta_micros,
+    lossMicros: row.loss_micros,
+    availableMicros: row.available_micros,
+    day: row.day,
+    month: row.month,
+    dailyCapMicros: row.daily_cap_micros,
+    monthlyCapMicros: row.monthly_cap_micros,
+    note: row.note,
+    createdAtMs: row.created_at_ms,
+  };
+}
+
+export function rowOfHold(hold: Hold): HoldRow {
+  return {
+    id: hold.id,
+    ledger_id: hold.ledgerId,
+    key_id: hold.keyId,
+    amount_micros: hold.amountMicros,
+    day: hold.day,
+    month: hold.month,
+    daily_cap_micros: hold.dailyCapMicros,
+    monthly_cap_micros: hold.monthlyCapMicros,
+    owner: hold.owner,
+    created_at_ms: hold.createdAtMs,
+  };
+}
+
+export function holdOfRow(row: HoldRow): Hold {
+  return {
+    id: row.id,
+    ledgerId: row.ledger_id as LedgerId,
+    keyId: row.key_id,
+    amountMicros: row.amount_micros,
+    day: row.day,
+    month: row.month,
+    dailyCapMicros: row.daily_cap_micros,
+    monthlyCapMicros: row.monthly_cap_micros,
+    owner: row.owner,
+    createdAtMs: row.created_at_ms,
+  };
+}
+
+export function rowOfCharge(charge: Charge): ChargeRow {
+  return {
+    id: charge.id,
+    ledger_id: charge.ledgerId,
+    key_id: charge.keyId,
+    model_id: charge.modelId,
+    model_name: charge.modelName,
+    endpoint: charge.endpoint,
+    provider: charge.provider,
+    input_tokens: charge.usage.inputTokens,
+    cache_read_tokens: charge.usage.cacheReadTokens,
+    cache_write_tokens: charge.usage.cacheWriteTokens,
+    cache_write_1h_tokens: charge.usage.cacheWrite1hTokens,
+    output_tokens: charge.usage.outputTokens,
+    reasoning_tokens: charge.usage.reasoningTokens,
+    usage_source: charge.usageSource,
+    price_version: charge.priceVersion,
+    upstream_cost_micros: charge.upstreamCostMicros,
+    ending: charge.ending,
+    streamed: charge.streamed ? 1 : 0,
+    cost_micros: charge.costMicros,
+    loss_micros: charge.lossMicros,
+    hold_micros: charge.holdMicros,
+    created_at_ms: charge.createdAtMs,
+  };
+}
+
+export function chargeOfRow(row: ChargeRow): Charge {
+  return {
+    id: row.id,
+    ledgerId: row.ledger_id as LedgerId,
+    keyId: row.key_id,
+    modelId: row.model_id,
+    modelName: row.model_name,
+    endpoint: row.endpoint,
+    provider: row.provider,
+    usage: {
+      inputTokens: row.input_tokens,
+      cacheReadTokens: row.cache_read_tokens,
+      cacheWriteTokens: row.cache_write_tokens,
+      cacheWrite1hTokens: row.cache_write_1h_tokens,
+      outputTokens: row.output_tokens,
+      reasoningTokens: row.reasoning_tokens,
+    },
+    usageSource: row.usage_source,
+    priceVersion: row.price_version,
+    upstreamCostMicros: row.upstream_cost_micros,
+    ending: row.ending,
+    streamed: row.streamed === 1,
+    costMicros: row.cost_micros,
+    lossMicros: row.loss_micros,
+    holdMicros: row.hold_micros,
+    createdAtMs: row.created_at_ms,
+  };
+}

@@ -1,0 +1,106 @@
+// The ledger's hot statements on SQLite, written by hand and kept prepared for the life of the connection.
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { Micros } from '../lib/money.ts';
+import type { Entry, Hold, LedgerState, Window, WindowKind } from './book.ts';
+import type { LedgerId } from './commands.ts';
+import { entryOfRow, type EntryRow, holdOfRow, type HoldRow, rowOfCharge, rowOfEntry, rowOfHold } from './rows.ts';
+
+export type LedgerStatements = ReturnType<typeof prepareStatements>;
+
+export function prepareStatements(connection: DatabaseSync) {
+  return {
+    begin: prepareAction(connection, 'begin immediate'),
+    commit: prepareAction(connection, 'commit'),
+    rollback: prepareAction(connection, 'rollback'),
+    ...prepareLoads(connection),
+    ...prepareSaves(connection),
+    insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
+    insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
+    insertHold: prepareInsert(connection, 'holds', rowOfHold),
+  };
+}
+
+type LedgerRow = { posted_micros: Micros; held_micros: Micros; input_tokens: number; output_tokens: number; frozen: 0 | 1 };
+type WindowRow = { settled_micros: Micros; held_micros: Micros };
+
+function prepareLoads(connection: DatabaseSync) {
+  const ledger = connection.prepare(
+    `select posted_micros, held_micros, input_tokens, output_tokens, frozen
+     from ledgers join accounts on accounts.id = ledgers.account_id where ledgers.id = ?`,
+  );
+  const window = connection.prepare(
+    'select settled_micros, held_micros from key_windows where key_id = ? and kind = ? and starts_on = ?',
+  );
+  const hold = connection.prepare('select * from holds where id = ?');
+  const entries = connection.prepare('select * from entries where id = ?');
+  return {
+    loadLedger: (id: LedgerId): LedgerState | null => {
+      const row = ledger.get(id) as LedgerRow | undefined;
+      if (!row) return null;
+      const { posted_micros: postedMicros, held_micros: heldMicros } = row;
+      return {
+        postedMicros,
+        heldMicros,
+        inputTokens: row.input_tokens,
+        outputTokens: row.output_tokens,
+        isFrozen: row.frozen === 1,
+      };
+    },
+    loadWindow: (keyId: string, kind: WindowKind, startsOn: string): Window | null => {
+      const row = window.get(keyId, kind, startsOn) as WindowRow | undefined;
+      return row ? { keyId, kind, startsOn, settledMicros: row.settled_micros, heldMicros: row.held_micros } : null;
+    },
+    loadHold: (id: string): Hold | null => {
+      const row = hold.get(id) as HoldRow | undefined;
+      return row ? holdOfRow(row) : null;
+    },
+    loadEntries: (id: string): readonly Entry[] => (entries.all(id) as unknown as EntryRow[]).map(entryOfRow),
+  };
+}
+
+function prepareSaves(connection: DatabaseSync) {
+  const ledger = connection.prepare(
+    'update ledgers set posted_micros = ?, held_micros = ?, input_tokens = ?, output_tokens = ? where id = ?',
+  );
+  const window = connection.prepare(
+    `insert into key_windows (key_id, kind, starts_on, settled_micros, held_micros) values (?, ?, ?, ?, ?)
+     on conflict do update set settled_micros = excluded.settled_micros, held_micros = excluded.held_micros`,
+  );
+  const hold = connection.prepare('delete from holds where id = ?');
+  return {
+    saveLedger: (id: LedgerId, state: LedgerState): void => {
+      ledger.run(state.postedMicros, state.heldMicros, state.inputTokens, state.outputTokens, id);
+    },
+    saveWindow: ({ keyId, kind, startsOn, settledMicros, heldMicros }: Window): void => {
+      window.run(keyId, kind, startsOn, settledMicros, heldMicros);
+    },
+    deleteHold: (id: string): void => {
+      hold.run(id);
+    },
+  };
+}
+
+function prepareAction(connection: DatabaseSync, sql: string): () => void {
+  const statement = connection.prepare(sql);
+  return () => {
+    statement.run();
+  };
+}
+
+/** The columns are those that `toRow` writes, in the order in which it writes them. */
+function prepareInsert<Value>(connection: DatabaseSync, table: string, toRow: (value: Value) => object): (value: Value) => void {
+  let insert: ((row: object) => void) | null = null;
+  return (value) => {
+    const row = toRow(value);
+    insert ??= prepareRowInsert(connection, table, Object.keys(row));
+    insert(row);
+  };
+}
+
+function prepareRowInsert(connection: DatabaseSync, table: string, columns: readonly string[]): (row: object) => void {
+  const places = columns.map(() => '?').join(', ');
+  const statement = connection.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`);
+  return (row) => {
+    statement.run(...(Object.values(row) as SQLInputValue[]));
+  };
+}

@@ -1,0 +1,21 @@
+// The cursor of the usage list: `<ISO timestamp>|<record id>` of the last record shown. Opaque to clients, stable while new records
+// arrive, and checked as strictly as any other input.
+
+export type UsageCursor = { readonly createdAtMs: number; readonly id: string };
+
+const pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\|([\w.:-]{1,128})$/;
+
+/** Example: `2026-11-21T12:00:00.000Z|01kahw3v9gq2…`. */
+export function encodeUsageCursor({ createdAtMs, id }: UsageCursor): string {
+  return `${new Date(createdAtMs).toISOString()}|${id}`;
+}
+
+/** The place a cursor names, or null for anything that `encodeUsageCursor` did not write. */
+export function decodeUsageCursor(text: string): UsageCursor | null {
+  const [, timestamp, id] = pattern.exec(text) ?? [];
+  if (timestamp === undefined || id === undefined) return null;
+  const createdAtMs = Date.parse(timestamp);
+  // `Date.parse` takes 31 February for 3 March.
+  if (Number.isNaN(createdAtMs) || new Date(createdAtMs).toISOString() !== timestamp) return null;
+  return { createdAtMs, id };
+}

@@ -1,0 +1,83 @@
+// Proves the books: walks the journal from its first entry, checks every rule at every step, and compares what comes out with
+// every number that the ledger keeps beside it. Nothing of the core's decisions is used, so that one of them that is wrong shows.
+import type { Kysely } from 'kysely';
+import type { Tables } from '../db/schema.ts';
+import { auditEntry, type Audit, newAudit } from './audit.ts';
+import { compareSums } from './compare-sums.ts';
+import type { ChargeRow, EntryRow } from './rows.ts';
+
+/** The first row that disagrees: what it says (`found`) and what follows from the journal (`expected`). */
+export type Problem = {
+  readonly table: 'entries' | 'charges' | 'ledgers' | 'key_windows' | 'holds';
+  readonly id: string;
+  readonly column: string;
+  readonly expected: unknown;
+  readonly found: unknown;
+};
+
+export type Verification =
+  | { readonly ok: true; readonly ledgers: number; readonly entries: number; readonly charges: number }
+  | { readonly ok: false; readonly problem: Problem };
+
+const pageRows = 2_000;
+
+/** Verifies one moment of the database, whatever is written meanwhile. Reads every entry and charge; changes nothing. */
+export function verify(db: Kysely<Tables>): Promise<Verification> {
+  return db
+    .transaction()
+    .setAccessMode('read only')
+    .execute(async (snapshot) => {
+      const ledgers = await snapshot.selectFrom('ledgers').select('id').execute();
+      const audit = newAudit(ledgers.map(({ id }) => id));
+      const problem =
+        (await auditJournal(snapshot, audit)) ?? (await findLooseCharge(snapshot)) ?? (await compareSums(snapshot, audit));
+      if (problem) return { ok: false, problem };
+      return { ok: true, ledgers: ledgers.length, entries: audit.entries, charges: audit.charges };
+    });
+}
+
+async function auditJournal(db: Kysely<Tables>, audit: Audit): Promise<Problem | null> {
+  for (let afterSeq = 0; ;) {
+    const page = await readPage(db, afterSeq);
+    const last = page.at(-1);
+    if (!last) return null;
+    for (const { entry, charge } of page) {
+      const problem = auditEntry(audit, entry, charge);
+      if (problem) return problem;
+    }
+    afterSeq = last.entry.seq;
+  }
+}
+
+type Audited = { readonly entry: EntryRow; readonly charge: ChargeRow | null };
+
+async function readPage(db: Kysely<Tables>, afterSeq: number): Promise<readonly Audited[]> {
+  const entries = await db.selectFrom('entries').selectAll().where('seq', '>', afterSeq).orderBy('seq').limit(pageRows).execute();
+  const charges = await readCharges(db, afterSeq, entries.at(-1)?.seq ?? afterSeq);
+  const chargeById = new Map(charges.map((charge) => [charge.id, charge]));
+  return entries.map((entry) => ({ entry, charge: entry.kind === 'settle' ? (chargeById.get(entry.id) ?? null) : null }));
+}
+
+/** The charges of the settle entries of one page. */
+async function readCharges(db: Kysely<Tables>, afterSeq: number, lastSeq: number): Promise<readonly ChargeRow[]> {
+  return db
+    .selectFrom('charges')
+    .innerJoin('entries', 'entries.id', 'charges.id')
+    .selectAll('charges')
+    .where('entries.kind', '=', 'settle')
+    .where('entries.seq', '>', afterSeq)
+    .where('entries.seq', '<=', lastSeq)
+    .execute();
+}
+
+/** A charge that no entry took from a balance. */
+async function findLooseCharge(db: Kysely<Tables>): Promise<Problem | null> {
+  const loose = await db
+    .selectFrom('charges')
+    .leftJoin('entries', (join) => join.onRef('entries.id', '=', 'charges.id').on('entries.kind', '=', 'settle'))
+    .select('charges.id')
+    .where('entries.seq', 'is', null)
+    .orderBy('charges.id')
+    .executeTakeFirst();
+  return loose ? { table: 'charges', id: loose.id, column: 'id', expected: 'a settle entry', found: null } : null;
+}

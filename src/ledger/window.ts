@@ -1,0 +1,21 @@
+// Cap windows: the UTC day and month. Their names sort and read as dates: `2026-11-21`, `2026-11`.
+
+export function dayOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
+}
+
+export function monthOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 7);
+}
+
+/** The first millisecond of the next UTC day. */
+export function nextDayMs(timeMs: number): number {
+  const time = new Date(timeMs);
+  return Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + 1);
+}
+
+/** The first millisecond of the next UTC month. */
+export function nextMonthMs(timeMs: number): number {
+  const time = new Date(timeMs);
+  return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
+}

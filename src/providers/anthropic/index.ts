@@ -1,0 +1,22 @@
+// Anthropic's API. The version is pinned: later ones refuse fields that clients of this gateway send (temperature, top_p, top_k).
+import type { HttpProviderKind } from '../provider.ts';
+import { allowedBetas } from './betas.ts';
+
+const apiVersion = '2023-06-01';
+
+export const anthropic: HttpProviderKind = {
+  kind: 'anthropic',
+  transport: 'http',
+  defaultBaseUrl: 'https://api.anthropic.com',
+  formats: ['messages'],
+  path: () => '/v1/messages',
+  headers: (apiKey, client) => {
+    const betas = allowedBetas(client['anthropic-beta']);
+    return {
+      'anthropic-version': apiVersion,
+      ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+      ...(betas === '' ? {} : { 'anthropic-beta': betas }),
+    };
+  },
+  maxTokensField: 'max_tokens',
+};

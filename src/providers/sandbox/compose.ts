@@ -1,0 +1,184 @@
+// What the sandbox says: from a request and its directives to a whole answer. Pure; run.ts plays it as a stream.
+import type { Answer } from '../../canonical/answer.ts';
+import type { AssistantPart, CanonicalRequest, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
+import { utf8Length } from '../../lib/tokens.ts';
+import { cutAtLimit, cutAtSequence } from './cut.ts';
+import type { Directives, ToolDirective } from './directives.ts';
+import { makeInstance } from './schema-instance.ts';
+import type { Turn } from './turn.ts';
+import { countInputTokens, countUsage, partText } from './usage.ts';
+
+/** `refused`: what the request asks for cannot be; the message tells the developer why. */
+export type Composed =
+  | { readonly kind: 'composed'; readonly answer: Answer }
+  | { readonly kind: 'refused'; readonly message: string };
+
+export type ComposeInput = {
+  readonly request: CanonicalRequest;
+  readonly turn: Turn;
+  readonly directives: Directives;
+  readonly maxOutputTokens: number;
+  /** Whether the model thinks. */
+  readonly thinking: boolean;
+};
+
+export function composeAnswer(input: ComposeInput): Composed {
+  try {
+    return { kind: 'composed', answer: compose(input) };
+  } catch (error) {
+    if (error instanceof Refused) return { kind: 'refused', message: error.message };
+    throw error;
+  }
+}
+
+/** Ends the composing from any depth; never leaves this file. */
+class Refused extends Error {}
+
+function compose(input: ComposeInput): Answer {
+  const { request, directives, maxOutputTokens } = input;
+  const thinking = makeThinking(input);
+  const calls = makeCalls(request, directives);
+  const text = makeText(input, [...thinking, ...calls]);
+  const whole: AssistantPart[] = [...thinking, ...(text === '' ? [] : [{ type: 'text', text } as const]), ...calls];
+  const stopped = cutAtSequence(whole, request.stopSequences);
+  const limited = cutAtLimit(stopped.content, Math.min(maxOutputTokens, request.maxOutputTokens ?? Infinity));
+  const reason = limited.isCut ? 'length' : stopped.sequence !== null ? 'stop-sequence' : calls.length > 0 ? 'tool-calls' : 'end';
+  return {
+    content: limited.content,
+    stop: { reason, sequence: reason === 'stop-sequence' ? stopped.sequence : null },
+    usage: directives.withoutUsage ? null : countUsage(countInputTokens(request), limited.content),
+  };
+}
+
+function makeThinking({ request, directives, thinking }: ComposeInput): ThinkingPart[] {
+  const { effort = null, budgetTokens = null } = request.reasoning ?? {};
+  const isAsked = (effort !== null && effort !== 'none') || (budgetTokens ?? 0) > 0;
+  const text =
+    directives.think ?? (isAsked && thinking ? 'The sandbox does not think. It answers the last user message by its rules.' : '');
+  return text === '' ? [] : [{ type: 'thinking', text, signature: null, redacted: false }];
+}
+
+/**
+ * A directive says what the model wants; the request's tool choice and its switch for parallel calls have the last word, as they
+ * have with a real model.
+ */
+function makeCalls(request: CanonicalRequest, directives: Directives): ToolCallPart[] {
+  for (const { name } of directives.toolCalls) findTool(request, name);
+  const callsBefore = countCalls(request);
+  const wanted = chooseCalls(request, directives.toolCalls);
+  const allowed = request.parallelToolCalls === false ? wanted.slice(0, 1) : wanted;
+  return allowed.map(({ name, input }, index) => {
+    const tool = findTool(request, name);
+    // Ids count on through a conversation, so that they are the same every time and still never meet twice.
+    const id = `call_sandbox_${callsBefore + index + 1}`;
+    return { type: 'tool-call', id, name, arguments: makeArguments(tool, input), kind: tool.kind };
+  });
+}
+
+function countCalls({ messages }: CanonicalRequest): number {
+  const parts = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  return parts.filter((part) => part.type === 'tool-call').length;
+}
+
+function chooseCalls(request: CanonicalRequest, wanted: readonly ToolDirective[]): readonly ToolDirective[] {
+  const choice = request.toolChoice ?? { type: 'auto' };
+  switch (choice.type) {
+    case 'auto':
+      return wanted;
+    case 'none':
+      return [];
+    case 'required':
+      return wanted.length > 0 ? wanted : [{ name: firstTool(request).name, input: null }];
+    case 'tool': {
+      const named = wanted.filter(({ name }) => name === choice.name);
+      return named.length > 0 ? named : [{ name: choice.name, input: null }];
+    }
+  }
+}
+
+function firstTool(request: CanonicalRequest): Tool {
+  const [tool] = request.tools;
+  if (!tool) throw new Refused('The tool choice requires a call, and the request defines no tools.');
+  return tool;
+}
+
+function findTool(request: CanonicalRequest, name: string): Tool {
+  const tool = request.tools.find((candidate) => candidate.name === name);
+  if (tool) return tool;
+  const defined = request.tools.map((candidate) => `\`${candidate.name}\``).join(', ');
+  throw new Refused(`The request defines no tool \`${name}\`. It defines ${defined === '' ? 'none' : defined}.`);
+}
+
+function makeArguments(tool: Tool, input: string | null): string {
+  if (tool.kind === 'custom') return input ?? 'text';
+  if (input === null) return JSON.stringify(instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``));
+  if (!isJsonObject(input)) {
+    throw new Refused(`The arguments of \`sandbox: tool=${tool.name}\` must be a JSON object on the same line; they are not.`);
+  }
+  return input;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function instanceOf(schema: Readonly<Record<string, unknown>>, of: string): unknown {
+  const made = makeInstance(schema);
+  if (made.kind === 'none') throw new Refused(`The sandbox cannot make up a value for the schema of ${of}: ${made.reason}.`);
+  return made.value;
+}
+
+function makeText(input: ComposeInput, others: readonly AssistantPart[]): string {
+  const { request, directives, turn } = input;
+  if (directives.tokens !== null) return makeWords(directives.tokens, input, others);
+  if (others.some((part) => part.type === 'tool-call')) return '';
+  switch (request.outputFormat.type) {
+    case 'text':
+      return `${describeTurn(turn)}\n\nThis is the sandbox: no model ran.`;
+    case 'json':
+      return JSON.stringify({ answer: describeTurn(turn), sandbox: true });
+    case 'json-schema':
+      return JSON.stringify(instanceOf(request.outputFormat.schema, `the output format \`${request.outputFormat.name}\``));
+  }
+}
+
+function describeTurn({ text, images, documents, toolResults }: Turn): string {
+  if (toolResults.length > 0) {
+    return toolResults
+      .map(({ name, text: result, isError }) => `The tool ${name} ${isError ? 'failed' : 'returned'}: ${quote(result)}`)
+      .join('\n');
+  }
+  const media = [count(images, 'image'), count(documents, 'document')].filter((phrase) => phrase !== '').join(' and ');
+  if (text === '') return `You sent ${media === '' ? 'no text' : media}.`;
+  return `You said: ${quote(text)}${media === '' ? '' : ` (with ${media})`}`;
+}
+
+function count(amount: number, noun: string): string {
+  return amount === 0 ? '' : amount === 1 ? `1 ${noun}` : `${amount} ${noun}s`;
+}
+
+const quotedCharactersMax = 1_000;
+
+function quote(text: string): string {
+  const characters = Array.from(text.slice(0, quotedCharactersMax * 2));
+  if (characters.length <= quotedCharactersMax && text.length <= quotedCharactersMax * 2) return text;
+  return `${characters.slice(0, quotedCharactersMax).join('')}…`;
+}
+
+const filler = 'The sandbox goes on writing plain words until it has reached the length that was asked for. ';
+
+/** ASCII words that bring the whole answer to exactly so many tokens; no more of them than the limit lets through. */
+function makeWords(tokens: number, { maxOutputTokens }: ComposeInput, others: readonly AssistantPart[]): string {
+  const otherBytes = others.reduce((sum, part) => sum + utf8Length(partText(part)), 0);
+  if (tokens * 4 < otherBytes) {
+    throw new Refused(`\`sandbox: tokens=${tokens}\` is less than what the answer's thinking and tool calls take up already.`);
+  }
+  const bytes = Math.max(Math.min(tokens, maxOutputTokens + 1) * 4 - otherBytes, 0);
+  const text = filler.repeat(Math.ceil(bytes / filler.length)).slice(0, bytes);
+  return text.endsWith(' ') ? `${text.slice(0, -1)}.` : text;
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noDirectives, readDirectives } from './directives.ts';
+
+test('every directive is read, and the rest of the message is kept', () => {
+  const message = [
+    'What is the weather?',
+    'sandbox: tool=get_weather {"city":"Paris"}',
+    '  sandbox: tool = get_weather',
+    'sandbox: think=Two calls, then. ',
+    'sandbox: tokens=500',
+    'sandbox: delay_ms=200',
+    'sandbox: pace_ms=20',
+    'sandbox: status=529',
+    'sandbox: cut_after=5',
+    'sandbox: usage=none',
+    'Thank you.',
+  ].join('\r\n');
+  assert.deepEqual(readDirectives(message), {
+    kind: 'read',
+    text: 'What is the weather?\nThank you.',
+    directives: {
+      toolCalls: [
+        { name: 'get_weather', input: '{"city":"Paris"}' },
+        { name: 'get_weather', input: null },
+      ],
+      think: 'Two calls, then.',
+      tokens: 500,
+      delayMs: 200,
+      paceMs: 20,
+      status: 529,
+      cutAfter: 5,
+      withoutUsage: true,
+    },
+  });
+});
+
+test('a message without directives is left as it is', () => {
+  const message = 'Tell me of the sandbox: is it deep?\nsandboxes: many';
+  assert.deepEqual(readDirectives(message), { kind: 'read', text: message, directives: noDirectives });
+});
+
+const malformed: [line: string, problem: string][] = [
+  ['sandbox: status', 'must have the form `sandbox: name=value`.'],
+  ['sandbox: wait=5', 'is not known. The directives are tool, think, tokens, delay_ms, pace_ms, status, cut_after, usage.'],
+  [
+    'sandbox: constructor=5',
+    'is not known. The directives are tool, think, tokens, delay_ms, pace_ms, status, cut_after, usage.',
+  ],
+  ['sandbox: tool=', 'must name a tool: `sandbox: tool=get_weather {"city":"Paris"}`.'],
+  ['sandbox: think=', 'must say what to think: `sandbox: think=The user wants the weather.`'],
+  ['sandbox: tokens=many', 'needs a whole number from 0 to 10000000.'],
+  ['sandbox: tokens=-1', 'needs a whole number from 0 to 10000000.'],
+  ['sandbox: tokens=1.5', 'needs a whole number from 0 to 10000000.'],
+  ['sandbox: delay_ms=600001', 'needs a whole number from 0 to 600000.'],
+  ['sandbox: status=200', 'needs a whole number from 400 to 599.'],
+  ['sandbox: usage=some', 'knows one value: `sandbox: usage=none`.'],
+];
+
+for (const [line, problem] of malformed) {
+  test(`\`${line}\` is explained`, () => {
+    assert.deepEqual(readDirectives(`Hello\n${line}`), { kind: 'malformed', message: `The directive \`${line}\` ${problem}` });
+  });
+}
+
+test('a directive other than a tool call may be given once only', () => {
+  const read = readDirectives('sandbox: tokens=5\nsandbox: tokens=6');
+  assert.ok(read.kind === 'malformed' && read.message.includes('second one for `tokens`'));
+});
+
+test('a long malformed line is shortened in the message', () => {
+  const read = readDirectives(`sandbox: status=${'9'.repeat(500)}`);
+  assert.ok(read.kind === 'malformed' && read.message.length < 200 && read.message.includes('…'));
+});

@@ -1,0 +1,8 @@
+// The provider behind test keys: it answers by rule, offline, and the same request always gets the same answer.
+// docs/test-mode.md tells developers what it does; that file and this folder change together.
+import type { SandboxProviderKind } from '../provider.ts';
+import { run } from './run.ts';
+
+export { countInputTokens } from './usage.ts';
+
+export const sandbox: SandboxProviderKind = { kind: 'sandbox', transport: 'sandbox', run };

@@ -1,0 +1,205 @@
+// Makes a text that matches a regular expression, without ever running it: strangers' expressions can take hours on the wrong text.
+// It knows literals, classes, groups, alternatives and quantifiers, with ^ and $ at the ends; the rest is refused by name.
+import { NoInstance } from './schema-flatten.ts';
+
+/** A text that matches the pattern and has from `min` to `max` characters. Throws NoInstance where it cannot make one. */
+export function makeMatch(pattern: string, { min, max }: { readonly min: number; readonly max: number }): string {
+  if (min > lengthMinMax || pattern.length > patternMax)
+    throw new NoInstance(`its pattern \`${pattern.slice(0, 40)}\` is too large`);
+  // Unbounded repetitions are lengthened together until the text is long enough.
+  for (let extra = 0; extra <= Math.max(min, 1); extra++) {
+    const text = new Reader(pattern, extra).read();
+    const length = Array.from(text).length;
+    if (length > max) break;
+    if (length >= min) return text;
+  }
+  throw new NoInstance(`the sandbox finds no text of the right length for the pattern \`${pattern}\``);
+}
+
+const textMax = 20_000;
+const patternMax = 2_000;
+const lengthMinMax = 500;
+const classes: Readonly<Record<string, string>> = { d: '0', w: 'a', s: ' ', D: 'a', W: ' ', S: 'a' };
+const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f', v: '\v', '0': '\0' };
+/** Characters to choose from where a class only says what is not in it. */
+const candidates = Array.from('aA0_- .,:;/@#!?*+=<>|~^$%&()[]{}\'"`\\\n\t§é');
+
+/** Reads a pattern from left to right and writes the smallest match. */
+class Reader {
+  readonly #pattern: string;
+  readonly #characters: readonly string[];
+  readonly #extra: number;
+  #index = 0;
+
+  constructor(pattern: string, extra: number) {
+    this.#pattern = pattern;
+    this.#characters = Array.from(pattern);
+    this.#extra = extra;
+  }
+
+  read(): string {
+    const text = this.#readAlternatives(true);
+    if (this.#index < this.#characters.length) throw this.#refuse('an unmatched )');
+    return text;
+  }
+
+  /** The first alternative is the text; the others are read past. Anchors are possible at the ends of whole patterns only. */
+  #readAlternatives(isWhole: boolean): string {
+    const first = this.#readSequence(isWhole);
+    while (this.#takes('|')) this.#readSequence(isWhole);
+    return first;
+  }
+
+  #readSequence(isWhole: boolean): string {
+    let text = '';
+    if (isWhole) this.#takes('^');
+    while (!this.#isAtEnd()) {
+      if (isWhole && this.#takes('$')) {
+        if (!this.#isAtEnd()) throw this.#refuse('$ before its end');
+        break;
+      }
+      const atom = this.#readAtom();
+      text += this.#repeat(atom);
+      if (text.length > textMax) throw this.#refuse('a text that is too long');
+    }
+    return text;
+  }
+
+  #readAtom(): string {
+    const character = this.#take();
+    switch (character) {
+      case '(':
+        return this.#readGroup();
+      case '[':
+        return this.#readClass();
+      case '.':
+        return 'a';
+      case '\\':
+        return this.#readEscape();
+      case '^':
+      case '$':
+      case '*':
+      case '+':
+      case '?':
+      case '{':
+        throw this.#refuse(`${character} where it stands`);
+      default:
+        return character;
+    }
+  }
+
+  #readGroup(): string {
+    if (this.#takes('?')) this.#readGroupKind();
+    const text = this.#readAlternatives(false);
+    if (!this.#takes(')')) throw this.#refuse('a group without its end');
+    return text;
+  }
+
+  #readGroupKind(): void {
+    if (this.#takes(':')) return;
+    if (!this.#takes('<') || this.#peek() === '=' || this.#peek() === '!') throw this.#refuse('a lookaround');
+    while (this.#take() !== '>');
+  }
+
+  #readEscape(): string {
+    const character = this.#take();
+    if (Object.hasOwn(classes, character)) return classes[character]!;
+    if (Object.hasOwn(escapes, character)) return escapes[character]!;
+    if (character === 'u' || character === 'x') return this.#readCodePoint(character);
+    if (/[\w]/.test(character)) throw this.#refuse(`\\${character}`);
+    return character;
+  }
+
+  #readCodePoint(kind: 'u' | 'x'): string {
+    const rest = this.#characters.slice(this.#index).join('');
+    const found = (kind === 'x' ? /^([\da-f]{2})/i : /^(?:([\da-f]{4})|\{([\da-f]{1,6})\})/i).exec(rest);
+    const code = Number.parseInt(found?.[1] ?? found?.[2] ?? '', 16);
+    if (!found || !(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff)) throw this.#refuse(`\\${kind}`);
+    this.#index += found[0].length;
+    return String.fromCodePoint(code);
+  }
+
+  #readClass(): string {
+    const isNegated = this.#takes('^');
+    const members: ClassMember[] = [];
+    while (!this.#takes(']')) members.push(this.#readMember());
+    if (!isNegated && members[0]) return members[0].from;
+    const free = isNegated ? candidates.find((character) => !members.some((member) => contains(member, character))) : undefined;
+    if (free === undefined) throw this.#refuse('a class without a usable character');
+    return free;
+  }
+
+  #readMember(): ClassMember {
+    const from = this.#readClassCharacter();
+    const isRange = !from.set && this.#peek() === '-' && this.#peek(1) !== ']';
+    if (!isRange) return { from: from.text, to: from.text, set: from.set };
+    this.#take();
+    const to = this.#readClassCharacter();
+    if (to.set || to.text < from.text) throw this.#refuse('a broken range');
+    return { from: from.text, to: to.text, set: null };
+  }
+
+  #readClassCharacter(): { readonly text: string; readonly set: string | null } {
+    const character = this.#take();
+    if (character !== '\\') return { text: character, set: null };
+    const next = this.#peek();
+    if (next === 'b') throw this.#refuse('\\b in a class');
+    return { text: this.#readEscape(), set: next !== undefined && Object.hasOwn(classes, next) ? next : null };
+  }
+
+  #repeat(atom: string): string {
+    const times = this.#readQuantifier();
+    if (times === null) return atom;
+    this.#takes('?');
+    if (atom.length * times > textMax) throw this.#refuse('a text that is too long');
+    return atom.repeat(times);
+  }
+
+  /** How often the atom stands; null without a quantifier. */
+  #readQuantifier(): number | null {
+    if (this.#takes('*')) return this.#extra;
+    if (this.#takes('+')) return 1 + this.#extra;
+    if (this.#takes('?')) return Math.min(this.#extra, 1);
+    if (this.#peek() !== '{') return null;
+    const found = /^\{(\d{1,6})(,(\d{0,6}))?\}/.exec(this.#characters.slice(this.#index, this.#index + 16).join(''));
+    if (!found) throw this.#refuse('{ where it stands');
+    this.#index += found[0].length;
+    const min = Number(found[1]);
+    const max = found[2] === undefined ? min : found[3] === '' ? Infinity : Number(found[3]);
+    return Math.min(min + this.#extra, max);
+  }
+
+  #isAtEnd(): boolean {
+    const next = this.#peek();
+    return next === undefined || next === '|' || next === ')';
+  }
+
+  #peek(ahead = 0): string | undefined {
+    return this.#characters[this.#index + ahead];
+  }
+
+  #take(): string {
+    const character = this.#characters[this.#index++];
+    if (character === undefined) throw this.#refuse('an end where more is expected');
+    return character;
+  }
+
+  #takes(character: string): boolean {
+    if (this.#peek() !== character) return false;
+    this.#index++;
+    return true;
+  }
+
+  #refuse(what: string): NoInstance {
+    return new NoInstance(`the sandbox does not work out ${what} in the pattern \`${this.#pattern}\``);
+  }
+}
+
+/** `set`: the letter of an escape that stands for many characters, such as d of \d. */
+type ClassMember = { readonly from: string; readonly to: string; readonly set: string | null };
+
+const sets: Readonly<Record<string, RegExp>> = { d: /\d/, w: /\w/, s: /\s/, D: /\D/, W: /\W/, S: /\S/ };
+
+function contains({ from, to, set }: ClassMember, character: string): boolean {
+  return set === null ? character >= from && character <= to : sets[set]!.test(character);
+}

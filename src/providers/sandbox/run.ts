@@ -1,0 +1,132 @@
+// Plays an answer of the sandbox as a stream: in small deltas, with the delays and failures its directives ask for.
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { Answer } from '../../canonical/answer.ts';
+import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { AssistantPart, CanonicalRequest } from '../../canonical/request.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import type { SandboxOptions } from '../provider.ts';
+import { composeAnswer } from './compose.ts';
+import { noDirectives, readDirectives, type Directives, type ReadDirectives } from './directives.ts';
+import { readTurn, type Turn } from './turn.ts';
+import { partText } from './usage.ts';
+
+/**
+ * The events of one answer. A failure with a status comes as the only event, without `start`, as a provider's error status comes
+ * before any stream. An abort ends the stream at once with an `error` event.
+ */
+export async function* run(request: CanonicalRequest, options: SandboxOptions): AsyncGenerator<StreamEvent> {
+  try {
+    yield* play(request, options);
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+    yield fail({ kind: 'connection', status: null, message: 'the request was stopped' });
+  }
+}
+
+async function* play(request: CanonicalRequest, options: SandboxOptions): AsyncGenerator<StreamEvent> {
+  options.signal.throwIfAborted();
+  const { directives, outcome } = prepare(request, options);
+  if (outcome.kind === 'failure') {
+    await pause(directives.delayMs, options.signal);
+    yield outcome.event;
+    return;
+  }
+  const { content, stop, usage } = outcome.answer;
+  yield { type: 'start', usage: usage && { ...noUsage, inputTokens: usage.inputTokens } };
+  await pause(directives.delayMs, options.signal);
+  if (yield* playContent(content, directives, options.signal)) yield { type: 'finish', stop, usage };
+  else yield fail({ kind: 'broken-stream', status: null, message: 'the sandbox was asked to break off here' });
+}
+
+type Prepared = {
+  readonly directives: Directives;
+  readonly outcome:
+    | { readonly kind: 'answer'; readonly answer: Answer }
+    | { readonly kind: 'failure'; readonly event: StreamEvent };
+};
+
+function prepare(request: CanonicalRequest, { maxOutputTokens, thinking }: SandboxOptions): Prepared {
+  const turn = readTurn(request.messages);
+  const read = readDirectivesOf(turn);
+  if (read.kind === 'malformed') return { directives: noDirectives, outcome: { kind: 'failure', event: refuse(read.message) } };
+  const { directives, text } = read;
+  if (directives.status !== null) return { directives, outcome: { kind: 'failure', event: failWithStatus(directives.status) } };
+  const composed = composeAnswer({ request, turn: { ...turn, text }, directives, maxOutputTokens, thinking });
+  if (composed.kind === 'refused') return { directives, outcome: { kind: 'failure', event: refuse(composed.message) } };
+  return { directives, outcome: { kind: 'answer', answer: composed.answer } };
+}
+
+/** Directives hold for the first step of a turn only: once a tool has answered, obeying them again would never end. */
+function readDirectivesOf(turn: Turn): ReadDirectives {
+  if (turn.toolResults.length > 0) return { kind: 'read', directives: noDirectives, text: turn.text };
+  return readDirectives(turn.text);
+}
+
+/** Returns whether the content was played to its end. */
+async function* playContent(
+  content: readonly AssistantPart[],
+  { paceMs, cutAfter }: Directives,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent, boolean> {
+  let deltas = 0;
+  for (const event of contentEvents(content)) {
+    if (isDelta(event)) {
+      if (deltas === cutAfter) return false;
+      if (deltas > 0) await pause(paceMs, signal);
+      // A long answer without a pace would keep everyone else waiting.
+      if (++deltas % 128 === 0) await setImmediate();
+    }
+    signal.throwIfAborted();
+    yield event;
+  }
+  return cutAfter === null;
+}
+
+function* contentEvents(content: readonly AssistantPart[]): Generator<StreamEvent> {
+  for (const part of content) {
+    yield startOf(part);
+    for (const text of splitIntoDeltas(partText(part))) yield { type: `${part.type}-delta`, text };
+    yield { type: `${part.type}-end` };
+  }
+}
+
+function startOf(part: AssistantPart): StreamEvent {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text-start' };
+    case 'refusal':
+      return { type: 'refusal-start' };
+    case 'thinking':
+      return { type: 'thinking-start', redacted: false };
+    case 'tool-call':
+      return { type: 'tool-call-start', id: part.id, name: part.name, kind: part.kind };
+  }
+}
+
+/** Word by word; what has no spaces, such as JSON, in pieces of some characters. Never splits a character. */
+function splitIntoDeltas(text: string): string[] {
+  return text.match(/\s*\S{1,16}|\s+$/gu) ?? [];
+}
+
+function isDelta(event: StreamEvent): boolean {
+  return event.type.endsWith('-delta');
+}
+
+/** Rejects at once when the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await setTimeout(ms, undefined, { signal });
+}
+
+function refuse(message: string): StreamEvent {
+  return fail({ kind: 'status', status: 400, message });
+}
+
+/** Overload asks for one second of patience, so that a client's retry can be tried out quickly. */
+function failWithStatus(status: number): StreamEvent {
+  const retryAfterSeconds = status === 429 || status === 503 || status === 529 ? 1 : null;
+  return fail({ kind: 'status', status, message: `The sandbox was asked to fail with status ${status}.`, retryAfterSeconds });
+}
+
+function fail(failure: Omit<UpstreamFailure, 'retryAfterSeconds'> & { readonly retryAfterSeconds?: number | null }): StreamEvent {
+  return { type: 'error', failure: { retryAfterSeconds: null, ...failure } };
+}

@@ -1,0 +1,402 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Check } from 'typebox/schema';
+import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
+import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
+import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
+import type { SandboxOptions } from '../provider.ts';
+import { countInputTokens, sandbox } from './index.ts';
+
+const weather: Tool = {
+  name: 'get_weather',
+  description: 'Weather of a place',
+  parameters: {
+    type: 'object',
+    properties: { city: { type: 'string' }, unit: { enum: ['celsius', 'fahrenheit'] } },
+    required: ['city', 'unit'],
+  },
+  strict: null,
+  kind: 'function',
+};
+const shell: Tool = { name: 'shell', description: null, parameters: null, strict: null, kind: 'custom' };
+
+const emptyRequest: CanonicalRequest = {
+  system: [],
+  messages: [],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  maxOutputTokens: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  seed: null,
+  frequencyPenalty: null,
+  presencePenalty: null,
+  stopSequences: [],
+  reasoning: null,
+  outputFormat: { type: 'text' },
+  endUser: null,
+  metadata: null,
+  promptCacheKey: null,
+};
+
+const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
+const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
+  ...emptyRequest,
+  messages: [user(text)],
+  ...changes,
+});
+
+async function play(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<StreamEvent[]> {
+  const signal = options.signal ?? new AbortController().signal;
+  return Array.fromAsync(sandbox.run(request, { model: 'm', maxOutputTokens: 4_096, thinking: true, ...options, signal }));
+}
+
+async function answerTo(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<Answer> {
+  const collector = new AnswerCollector();
+  const events = await play(request, options);
+  for (const event of events) collector.push(event);
+  assert.ok(collector.answer, JSON.stringify(events.at(-1)));
+  return collector.answer;
+}
+
+async function failureOf(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<UpstreamFailure> {
+  const last = (await play(request, options)).at(-1);
+  assert.ok(last?.type === 'error', JSON.stringify(last));
+  return last.failure;
+}
+
+const textOf = ({ content }: Answer): string => content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+const callsOf = ({ content }: Answer) => content.filter((part) => part.type === 'tool-call');
+const isDelta = (event: StreamEvent) => event.type.endsWith('-delta');
+
+test('without directives the last user message is echoed, word by word, by a sandbox that says so', async () => {
+  const events = await play(ask('Hello there,\nfriend!'));
+  assert.equal(events[0]?.type, 'start');
+  assert.equal(events.at(-1)?.type, 'finish');
+  assert.ok(events.filter(isDelta).length > 5);
+  const answer = await answerTo(ask('Hello there,\nfriend!'));
+  assert.deepEqual(answer.content, [
+    { type: 'text', text: 'You said: Hello there,\nfriend!\n\nThis is the sandbox: no model ran.' },
+  ]);
+  assert.deepEqual(answer.stop, { reason: 'end', sequence: null });
+});
+
+test('images and documents are mentioned, and a very long message is quoted in part', async () => {
+  const image = { type: 'image', source: { kind: 'url', url: 'https://example.com/a.png' } } as const;
+  const document = { type: 'document', source: { kind: 'url', url: 'https://example.com/a.pdf' } } as const;
+  const look: Message = { role: 'user', content: [image, { type: 'text', text: 'Look.' }, image, document] };
+  assert.match(
+    textOf(await answerTo({ ...emptyRequest, messages: [look] })),
+    /^You said: Look\. \(with 2 images and 1 document\)\n/,
+  );
+  assert.match(
+    textOf(await answerTo({ ...emptyRequest, messages: [{ role: 'user', content: [image] }] })),
+    /^You sent 1 image\./,
+  );
+  assert.match(textOf(await answerTo(emptyRequest)), /^You sent no text\./);
+  const long = textOf(await answerTo(ask('🙂'.repeat(5_000))));
+  assert.ok(long.includes(`${'🙂'.repeat(1_000)}…`) && !long.includes('\ufffd') && long.isWellFormed());
+});
+
+test('the same request gets the same events every time', async () => {
+  const request = ask('sandbox: think=Hm.\nsandbox: tool=get_weather\nsandbox: tokens=40', { tools: [weather] });
+  assert.deepEqual(await play(request), await play(request));
+});
+
+test('blocks follow the grammar of the canonical stream, and usage counts exactly the bytes of the deltas', async () => {
+  const directive = fc.constantFrom('think=Hm, well.', 'tokens=50', 'tool=get_weather', 'tool=shell ls -l', 'delay_ms=1');
+  const requests = fc.record({
+    lines: fc.uniqueArray(directive),
+    text: fc.string({ unit: 'grapheme' }).filter((text) => !/^\s*sandbox:/m.test(text)),
+    limit: fc.integer({ min: 1, max: 80 }),
+    stop: fc.array(fc.string({ maxLength: 3 }), { maxLength: 2 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(requests, async ({ lines, text, limit, stop }) => {
+      const message = [text, ...lines.map((line) => `sandbox: ${line}`)].join('\n');
+      const events = await play(ask(message, { tools: [weather, shell], stopSequences: stop }), { maxOutputTokens: limit });
+      const grammar = events.map(({ type }) => type).join(' ');
+      assert.match(grammar, /^start (?:(text|thinking|tool-call)-start (?:\1-delta )*\1-end )*finish$/);
+      const bytes = events.reduce((sum, event) => sum + ('text' in event ? utf8Length(event.text) : 0), 0);
+      const finish = events.at(-1);
+      assert.ok(finish?.type === 'finish' && finish.usage);
+      assert.equal(finish.usage.outputTokens, tokensFromBytes(bytes));
+      assert.ok(finish.usage.outputTokens <= limit);
+      if (finish.stop.reason === 'length') assert.equal(finish.usage.outputTokens, limit);
+    }),
+  );
+});
+
+for (const tokens of [0, 1, 7, 500, 3_000]) {
+  test(`\`sandbox: tokens=${tokens}\` gives exactly ${tokens} output tokens of readable words`, async () => {
+    const answer = await answerTo(ask(`sandbox: tokens=${tokens}`));
+    assert.equal(answer.usage?.outputTokens, tokens);
+    assert.equal(utf8Length(textOf(answer)), tokens * 4);
+    assert.match(textOf(answer), /^[\x20-\x7e]*$/);
+    assert.equal(answer.stop.reason, 'end');
+  });
+}
+
+test('`tokens` includes thinking and tool calls, and refuses when they alone are more', async () => {
+  const answer = await answerTo(
+    ask('sandbox: tokens=100\nsandbox: think=Let me see.\nsandbox: tool=get_weather', { tools: [weather] }),
+  );
+  assert.deepEqual(
+    answer.content.map(({ type }) => type),
+    ['thinking', 'text', 'tool-call'],
+  );
+  assert.equal(answer.usage?.outputTokens, 100);
+  assert.equal(answer.usage?.reasoningTokens, 3);
+  const failure = await failureOf(ask('sandbox: tokens=2\nsandbox: think=Far too much to think.'));
+  assert.equal(failure.status, 400);
+});
+
+test('an answer over the output limit ends exactly at it, whatever the width of the characters', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', minLength: 40, maxLength: 80 }),
+      fc.integer({ min: 1, max: 10 }),
+      async (text, limit) => {
+        const answer = await answerTo(ask(text.replaceAll('sandbox', '')), { maxOutputTokens: limit });
+        assert.deepEqual(answer.stop, { reason: 'length', sequence: null });
+        assert.equal(answer.usage?.outputTokens, limit);
+        assert.equal(tokensFromBytes(utf8Length(textOf(answer))), limit);
+        assert.ok(!textOf(answer).includes('\ufffd') || text.includes('\ufffd'));
+      },
+    ),
+  );
+  const own = await answerTo(ask('sandbox: tokens=500', { maxOutputTokens: 20 }));
+  assert.deepEqual([own.stop.reason, own.usage?.outputTokens], ['length', 20]);
+  const exact = await answerTo(ask('sandbox: tokens=500'), { maxOutputTokens: 500 });
+  assert.deepEqual([exact.stop.reason, exact.usage?.outputTokens], ['end', 500]);
+  const huge = await answerTo(ask('sandbox: tokens=10000000'), { maxOutputTokens: 30 });
+  assert.deepEqual([huge.stop.reason, huge.usage?.outputTokens], ['length', 30]);
+});
+
+test('the answer ends before the stop sequence that is complete first', async () => {
+  const answer = await answerTo(ask('one two three', { stopSequences: ['two three', 'wo', '', 'absent'] }));
+  assert.equal(textOf(answer), 'You said: one t');
+  assert.deepEqual(answer.stop, { reason: 'stop-sequence', sequence: 'wo' });
+  const early = await answerTo(ask('hello', { stopSequences: ['You'] }));
+  assert.deepEqual([early.content, early.usage?.outputTokens], [[], 0]);
+  const cut = await answerTo(ask('one two three', { stopSequences: ['three'] }), { maxOutputTokens: 2 });
+  assert.deepEqual(cut.stop, { reason: 'length', sequence: null });
+});
+
+test('`think` comes first as a thinking block and is counted as reasoning', async () => {
+  const { content, usage } = await answerTo(ask('sandbox: think=The user wants the weather.\nHi'));
+  assert.deepEqual(content[0], { type: 'thinking', text: 'The user wants the weather.', signature: null, redacted: false });
+  assert.equal(content[1]?.type, 'text');
+  assert.equal(usage?.reasoningTokens, 7);
+});
+
+const hasThought = async (changes: Partial<CanonicalRequest>, thinking = true) =>
+  (await answerTo(ask('Hi', changes), { thinking })).content[0]?.type === 'thinking';
+
+test('a model that thinks does so when an effort or a budget is set', async () => {
+  assert.equal(await hasThought({ reasoning: { effort: 'low', budgetTokens: null } }), true);
+  assert.equal(await hasThought({ reasoning: { effort: null, budgetTokens: 1_024 } }), true);
+  assert.equal(await hasThought({ reasoning: { effort: 'none', budgetTokens: null } }), false);
+  assert.equal(await hasThought({ reasoning: { effort: 'low', budgetTokens: null } }, false), false);
+  assert.equal(await hasThought({}), false);
+});
+
+test('`tool` calls the tools of the request, several in parallel, with the arguments as written', async () => {
+  const lines = 'sandbox: tool=get_weather {"city": "Paris"}\nsandbox: tool=get_weather\nsandbox: tool=shell ls -l | wc';
+  const answer = await answerTo(ask(lines, { tools: [weather, shell] }));
+  assert.deepEqual(answer.stop, { reason: 'tool-calls', sequence: null });
+  assert.deepEqual(answer.content, [
+    { type: 'tool-call', id: 'call_sandbox_1', name: 'get_weather', arguments: '{"city": "Paris"}', kind: 'function' },
+    {
+      type: 'tool-call',
+      id: 'call_sandbox_2',
+      name: 'get_weather',
+      arguments: '{"city":"text","unit":"celsius"}',
+      kind: 'function',
+    },
+    { type: 'tool-call', id: 'call_sandbox_3', name: 'shell', arguments: 'ls -l | wc', kind: 'custom' },
+  ]);
+  const events = await play(ask(lines, { tools: [weather, shell] }));
+  assert.ok(events.filter(({ type }) => type === 'tool-call-delta').length > 3, 'arguments are streamed in pieces');
+});
+
+test('a tool that the request lacks, or arguments that are no JSON object, are a 400 that says so', async () => {
+  const unknown = await failureOf(ask('sandbox: tool=get_wether {}', { tools: [weather, shell] }));
+  assert.deepEqual([unknown.kind, unknown.status], ['status', 400]);
+  assert.equal(unknown.message, 'The request defines no tool `get_wether`. It defines `get_weather`, `shell`.');
+  assert.match((await failureOf(ask('sandbox: tool=x'))).message, /It defines none\.$/);
+  for (const input of ['{"city":', '["Paris"]', 'Paris']) {
+    const failure = await failureOf(ask(`sandbox: tool=get_weather ${input}`, { tools: [weather] }));
+    assert.deepEqual([failure.status, /must be a JSON object/.test(failure.message)], [400, true]);
+  }
+});
+
+test("the request's tool choice and parallel switch have the last word over directives", async () => {
+  const two = 'sandbox: tool=get_weather {"city":"Oslo"}\nsandbox: tool=shell ls';
+  const names = async (changes: Partial<CanonicalRequest>) =>
+    callsOf(await answerTo(ask(two, { tools: [weather, shell], ...changes }))).map(({ name }) => name);
+  assert.deepEqual(await names({ toolChoice: { type: 'none' } }), []);
+  assert.deepEqual(await names({ toolChoice: { type: 'auto' } }), ['get_weather', 'shell']);
+  assert.deepEqual(await names({ toolChoice: { type: 'required' } }), ['get_weather', 'shell']);
+  assert.deepEqual(await names({ toolChoice: { type: 'tool', name: 'shell' } }), ['shell']);
+  assert.deepEqual(await names({ parallelToolCalls: false }), ['get_weather']);
+});
+
+test('a forced call without a directive gets a minimal valid instance of the schema', async () => {
+  for (const toolChoice of [{ type: 'required' }, { type: 'tool', name: 'get_weather' }] as const) {
+    const [call, ...others] = callsOf(await answerTo(ask('Hi', { tools: [weather, shell], toolChoice })));
+    assert.equal(others.length, 0);
+    assert.ok(call?.name === 'get_weather' && Check(weather.parameters!, JSON.parse(call.arguments)));
+  }
+  const bare = { ...weather, parameters: {} };
+  assert.equal(callsOf(await answerTo(ask('Hi', { tools: [bare], toolChoice: { type: 'required' } })))[0]?.arguments, '{}');
+  assert.equal((await failureOf(ask('Hi', { toolChoice: { type: 'required' } }))).status, 400);
+  assert.match(
+    (await failureOf(ask('Hi', { tools: [weather], toolChoice: { type: 'tool', name: 'x' } }))).message,
+    /no tool `x`/,
+  );
+  const odd = { ...weather, parameters: { type: 'object', not: {} } };
+  assert.match(
+    (await failureOf(ask('Hi', { tools: [odd], toolChoice: { type: 'required' } }))).message,
+    /`get_weather`: it uses `not`/,
+  );
+});
+
+test('after tool results their text is quoted, and directives are not obeyed again', async () => {
+  const call = { type: 'tool-call', id: 'call_sandbox_1', name: 'get_weather', arguments: '{}', kind: 'function' } as const;
+  const messages: Message[] = [
+    user('sandbox: tool=get_weather\nsandbox: status=500\nsandbox: nonsense'),
+    { role: 'assistant', content: [call, { ...call, id: 'b', name: 'shell' }] },
+    {
+      role: 'tool',
+      content: [{ type: 'tool-result', callId: call.id, content: [{ type: 'text', text: '{"celsius":21}' }], isError: false }],
+    },
+    {
+      role: 'tool',
+      content: [{ type: 'tool-result', callId: 'b', content: [{ type: 'text', text: 'not found' }], isError: true }],
+    },
+  ];
+  const answer = await answerTo({ ...emptyRequest, messages, tools: [weather] });
+  assert.match(textOf(answer), /^The tool get_weather returned: \{"celsius":21\}\nThe tool shell failed: not found\n/);
+  const next = await answerTo({ ...emptyRequest, messages: [...messages, user('sandbox: tool=get_weather')], tools: [weather] });
+  assert.equal(callsOf(next)[0]?.id, 'call_sandbox_3', 'ids do not meet twice in a conversation');
+});
+
+test('JSON output is JSON, and schema output is an instance of the schema', async () => {
+  const json = textOf(await answerTo(ask('Hi "there"', { outputFormat: { type: 'json' } })));
+  assert.deepEqual(JSON.parse(json), { answer: 'You said: Hi "there"', sandbox: true });
+  const schema = {
+    type: 'object',
+    properties: { score: { type: 'integer', minimum: 1 } },
+    required: ['score'],
+    additionalProperties: false,
+  };
+  const outputFormat = { type: 'json-schema', name: 'rating', description: null, schema, strict: true } as const;
+  assert.deepEqual(JSON.parse(textOf(await answerTo(ask('Hi', { outputFormat })))), { score: 1 });
+  const impossible = { ...outputFormat, schema: { ...schema, required: ['other'] } };
+  assert.match(
+    (await failureOf(ask('Hi', { outputFormat: impossible }))).message,
+    /output format `rating`: it requires the property `other`/,
+  );
+});
+
+test('`status` is the only event of its stream, and overload asks for patience', async () => {
+  const overloaded = await play(ask('sandbox: status=529'));
+  const message = 'The sandbox was asked to fail with status 529.';
+  assert.deepEqual(overloaded, [{ type: 'error', failure: { kind: 'status', status: 529, message, retryAfterSeconds: 1 } }]);
+  assert.equal((await failureOf(ask('sandbox: status=500'))).retryAfterSeconds, null);
+});
+
+test('a malformed directive is a 400 that explains it', async () => {
+  const failure = await failureOf(ask('sandbox: tokens=lots'));
+  assert.deepEqual([failure.kind, failure.status], ['status', 400]);
+  assert.match(failure.message, /tokens=lots.*whole number/);
+});
+
+test('`cut_after` breaks off after so many deltas, at the latest where the answer would finish', async () => {
+  const all = (await play(ask('sandbox: tokens=40'))).filter(isDelta).length;
+  for (const [cutAfter, expected] of [
+    [0, 0],
+    [5, 5],
+    [1_000, all],
+  ] as const) {
+    const events = await play(ask(`sandbox: cut_after=${cutAfter}\nsandbox: tokens=40`));
+    assert.equal(events.filter(isDelta).length, expected);
+    const last = events.at(-1);
+    assert.ok(last?.type === 'error' && last.failure.kind === 'broken-stream' && last.failure.status === null);
+  }
+});
+
+test('`usage=none` leaves the usage out, at the start too', async () => {
+  const events = await play(ask('sandbox: usage=none'));
+  assert.deepEqual(events[0], { type: 'start', usage: null });
+  const finish = events.at(-1);
+  assert.ok(finish?.type === 'finish' && finish.usage === null);
+});
+
+test('`delay_ms` comes before the first delta and `pace_ms` between deltas', async () => {
+  const started = performance.now();
+  const times: number[] = [];
+  const signal = new AbortController().signal;
+  const request = ask('sandbox: delay_ms=60\nsandbox: pace_ms=25\nsandbox: tokens=4');
+  for await (const event of sandbox.run(request, { model: 'm', maxOutputTokens: 100, thinking: false, signal })) {
+    if (isDelta(event)) times.push(performance.now() - started);
+  }
+  assert.ok(times.length > 1 && times[0]! >= 55, String(times));
+  assert.ok(times[1]! - times[0]! >= 20, String(times));
+});
+
+test('an abort ends a delay at once with an error event', async () => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 20);
+  const started = performance.now();
+  const events = await play(ask('sandbox: delay_ms=600000'), { signal: controller.signal });
+  assert.ok(performance.now() - started < 2_000);
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['start', 'error'],
+  );
+  assert.equal((await failureOf(ask('Hi'), { signal: controller.signal })).kind, 'connection');
+});
+
+test('input tokens count all text of instructions, messages and tools once, and media by a fixed figure', () => {
+  const image = { type: 'image', source: { kind: 'url', url: 'https://example.com/a.png' } } as const;
+  const request: CanonicalRequest = {
+    ...emptyRequest,
+    system: [{ type: 'text', text: 'abcd' }],
+    messages: [
+      { role: 'system', content: [{ type: 'text', text: 'é' }] },
+      { role: 'user', content: [{ type: 'text', text: 'abc' }, image] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', text: 'ab', signature: null, redacted: false },
+          { type: 'refusal', text: 'x' },
+          { type: 'tool-call', id: 'i', name: 'nn', arguments: '{}', kind: 'function' },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [{ type: 'tool-result', callId: 'i', content: [{ type: 'text', text: 'ok' }, image], isError: false }],
+      },
+    ],
+    tools: [
+      { ...weather, name: 't', description: 'dd', parameters: { a: 1 } },
+      { ...shell, name: 's' },
+    ],
+  };
+  // 4 + 2 + 3 + 2 + 1 + 2 + 2 + 2 of text, then t, dd, {"a":1}, s.
+  assert.equal(countInputTokens(request), Math.ceil((18 + 1 + 2 + 7 + 1) / 4) + 2 * 1_600);
+  assert.equal(countInputTokens(emptyRequest), 0);
+});
+
+test('the count of the input stands in the start and the finish', async () => {
+  const request = ask('Hello');
+  const [start] = await play(request);
+  assert.ok(start?.type === 'start' && start.usage?.inputTokens === 2 && start.usage.outputTokens === 0);
+  assert.equal((await answerTo(request)).usage?.inputTokens, countInputTokens(request));
+});

@@ -1,0 +1,218 @@
+// Brings a JSON schema into one flat form: references resolved, `allOf` merged, so that a value can be made from what is left.
+// What cannot be merged or understood is refused by name, never ignored.
+import { isObject } from '../../lib/json.ts';
+
+/** Thrown where no value can be made; `message` is a clause that says why. */
+export class NoInstance extends Error {}
+
+/** Unlike after other reasons, nothing else is tried after this one. */
+export class TooLarge extends NoInstance {
+  constructor() {
+    super('it is too large');
+  }
+}
+
+/** `root`: what references point into. `steps` counts down, so that references that multiply cannot keep the process busy. */
+export type Scope = { readonly root: unknown; steps: number };
+
+export function spend(scope: Scope, steps = 1): void {
+  scope.steps -= steps;
+  if (scope.steps < 0) throw new TooLarge();
+}
+
+export type FlatSchema = {
+  readonly types: readonly string[] | null;
+  /** The only values allowed; `const` is an `enum` of one. */
+  readonly values: readonly unknown[] | null;
+  /** Of each list, one branch at least holds; exactly one when it is `exclusive`. */
+  readonly unions: readonly { readonly branches: readonly unknown[]; readonly exclusive: boolean }[];
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required: readonly string[];
+  /** The only property names allowed; null: any. */
+  readonly names: readonly string[] | null;
+  /** What properties without a schema of their own must match, all of it. */
+  readonly additional: readonly unknown[];
+  readonly items: readonly unknown[];
+  readonly prefixItems: readonly unknown[] | null;
+  readonly uniqueItems: boolean;
+  readonly pattern: string | null;
+  readonly format: string | null;
+  readonly multipleOf: number | null;
+  readonly hint: unknown;
+  readonly bounds: Bounds;
+};
+export type Bounds = Readonly<Record<LowerBound, number>> & Readonly<Record<UpperBound, number>>;
+
+type LowerBound = 'minimum' | 'exclusiveMinimum' | 'minLength' | 'minItems' | 'minProperties';
+type UpperBound = 'maximum' | 'exclusiveMaximum' | 'maxLength' | 'maxItems' | 'maxProperties';
+
+const lowerBounds: readonly LowerBound[] = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
+const upperBounds: readonly UpperBound[] = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
+/** Keywords that can forbid a value and that the sandbox does not work out. */
+const refused = [
+  'not',
+  'if',
+  'contains',
+  'propertyNames',
+  'patternProperties',
+  'dependentRequired',
+  'dependentSchemas',
+  'dependencies',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  '$dynamicRef',
+];
+const referencesMax = 64;
+
+export function flatten(schema: unknown, scope: Scope, references = 0): FlatSchema {
+  spend(scope);
+  if (schema === true) return flattenOwn({});
+  if (!isObject(schema))
+    throw new NoInstance(schema === false ? 'a schema is `false`, which allows nothing' : 'a schema is not an object');
+  if (references > referencesMax) throw new NoInstance('its references never end');
+  const unknownKeyword = refused.find((keyword) => keyword in schema);
+  if (unknownKeyword !== undefined) throw new NoInstance(`it uses \`${unknownKeyword}\``);
+  const own = flattenOwn(schema);
+  spend(scope, Object.keys(own.properties).length);
+  const parts = Array.isArray(schema.allOf) ? [...schema.allOf] : [];
+  if (typeof schema.$ref === 'string') parts.push(resolveReference(schema.$ref, scope));
+  return parts.map((part) => flatten(part, scope, references + 1)).reduce(merge, own);
+}
+
+/** What a reference like `#/$defs/place` points at; undefined for nothing. */
+export function resolveReference(reference: string, { root }: Scope): unknown {
+  if (!/^#(?:\/|$)/.test(reference)) throw new NoInstance(`the reference \`${reference}\` does not point into the schema itself`);
+  let target = root;
+  for (const escaped of reference.split('/').slice(1)) {
+    const name = unescapeName(escaped);
+    target =
+      typeof target === 'object' && target !== null && Object.hasOwn(target, name)
+        ? (target as Record<string, unknown>)[name]
+        : undefined;
+  }
+  if (target === undefined) throw new NoInstance(`the reference \`${reference}\` points at nothing`);
+  return target;
+}
+
+/** A name in a JSON pointer within an address. https://www.rfc-editor.org/rfc/rfc6901#section-6 */
+function unescapeName(escaped: string): string {
+  try {
+    return decodeURIComponent(escaped).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    throw new NoInstance(`its references hold \`${escaped}\`, which cannot be read`);
+  }
+}
+
+/** Both schemas at once. */
+export function merge(a: FlatSchema, b: FlatSchema): FlatSchema {
+  return {
+    types: a.types && b.types ? commonTypes(a.types, b.types) : (a.types ?? b.types),
+    values: a.values && b.values ? a.values.filter((value) => hasEqual(b.values!, value)) : (a.values ?? b.values),
+    unions: [...a.unions, ...b.unions],
+    properties: mergeProperties(a, b),
+    required: [...new Set([...a.required, ...b.required])],
+    names: a.names && b.names ? a.names.filter((name) => b.names!.includes(name)) : (a.names ?? b.names),
+    additional: [...a.additional, ...b.additional],
+    items: [...a.items, ...b.items],
+    prefixItems: mergePrefix(a, b),
+    uniqueItems: a.uniqueItems || b.uniqueItems,
+    pattern: mergeOne('pattern', a.pattern, b.pattern),
+    format: mergeOne('format', a.format, b.format),
+    multipleOf: mergeOne('multipleOf', a.multipleOf, b.multipleOf),
+    hint: a.hint ?? b.hint,
+    bounds: mergeBounds(a.bounds, b.bounds),
+  };
+}
+
+/** `integer` stands within `number`. */
+export function allowsType(types: readonly string[] | null, type: string): boolean {
+  return types === null || types.includes(type) || (type === 'integer' && types.includes('number'));
+}
+
+function flattenOwn(schema: Record<string, unknown>): FlatSchema {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const listed = Array.isArray(schema.enum) ? schema.enum : null;
+  const values = 'const' in schema ? [schema.const] : listed;
+  const tuple = Array.isArray(schema.prefixItems) ? schema.prefixItems : Array.isArray(schema.items) ? schema.items : null;
+  return {
+    types: typeof schema.type === 'string' ? [schema.type] : strings(schema.type),
+    values: values && 'const' in schema && listed ? values.filter((value) => hasEqual(listed, value)) : values,
+    unions: [
+      ...(Array.isArray(schema.anyOf) ? [{ branches: schema.anyOf, exclusive: false }] : []),
+      ...(Array.isArray(schema.oneOf) ? [{ branches: schema.oneOf, exclusive: true }] : []),
+    ],
+    properties,
+    required: strings(schema.required) ?? [],
+    names: schema.additionalProperties === false ? Object.keys(properties) : null,
+    additional: isObject(schema.additionalProperties) ? [schema.additionalProperties] : [],
+    items: [Array.isArray(schema.items) ? schema.additionalItems : schema.items].filter((items) => items !== undefined),
+    prefixItems: tuple,
+    uniqueItems: schema.uniqueItems === true,
+    pattern: typeof schema.pattern === 'string' ? schema.pattern : null,
+    format: typeof schema.format === 'string' ? schema.format : null,
+    multipleOf: typeof schema.multipleOf === 'number' ? schema.multipleOf : null,
+    hint: Array.isArray(schema.examples) ? (schema.examples[0] as unknown) : schema.default,
+    bounds: ownBounds(schema),
+  };
+}
+
+function ownBounds(schema: Record<string, unknown>): Bounds {
+  const lower = lowerBounds.map((name) => [name, typeof schema[name] === 'number' ? schema[name] : -Infinity]);
+  const upper = upperBounds.map((name) => [name, typeof schema[name] === 'number' ? schema[name] : Infinity]);
+  return Object.fromEntries([...lower, ...upper]) as Bounds;
+}
+
+function mergeBounds(a: Bounds, b: Bounds): Bounds {
+  const lower = lowerBounds.map((name) => [name, Math.max(a[name], b[name])]);
+  const upper = upperBounds.map((name) => [name, Math.min(a[name], b[name])]);
+  return Object.fromEntries([...lower, ...upper]) as Bounds;
+}
+
+function commonTypes(a: readonly string[], b: readonly string[]): string[] {
+  const common = [...a.filter((type) => allowsType(b, type)), ...b.filter((type) => allowsType(a, type))];
+  return [...new Set(common)];
+}
+
+/** A property that one side does not list is an additional one there. */
+function mergeProperties(a: FlatSchema, b: FlatSchema): FlatSchema['properties'] {
+  const names = new Set([...Object.keys(a.properties), ...Object.keys(b.properties)]);
+  return Object.fromEntries([...names].map((name) => [name, allOf([...constraintsOn(name, a), ...constraintsOn(name, b)])]));
+}
+
+/** The schemas that a property must match. */
+export function constraintsOn(name: string, { properties, additional }: FlatSchema): readonly unknown[] {
+  return Object.hasOwn(properties, name) ? [properties[name]] : additional;
+}
+
+export function allOf(schemas: readonly unknown[]): unknown {
+  return schemas.length === 1 ? schemas[0] : { allOf: schemas };
+}
+
+function mergePrefix(a: FlatSchema, b: FlatSchema): FlatSchema['prefixItems'] {
+  if ((a.prefixItems && b.items.length > 0) || (b.prefixItems && a.items.length > 0)) {
+    throw new NoInstance('it gives `items` and `prefixItems` in different places for one value');
+  }
+  return mergeOne('prefixItems', a.prefixItems, b.prefixItems);
+}
+
+function mergeOne<Value>(keyword: string, a: Value | null, b: Value | null): Value | null {
+  if (a !== null && b !== null && !isEqual(a, b)) throw new NoInstance(`it gives \`${keyword}\` twice for one value`);
+  return a ?? b;
+}
+
+function strings(value: unknown): string[] | null {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : null;
+}
+
+export function hasEqual(values: readonly unknown[], value: unknown): boolean {
+  return values.some((other) => isEqual(other, value));
+}
+
+/** Equality as JSON Schema means it: the order of keys does not matter. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isEqual(item, b[index]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
+}

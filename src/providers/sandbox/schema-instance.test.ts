@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Check } from 'typebox/schema';
+import { makeInstance } from './schema-instance.ts';
+
+const valueOf = (schema: unknown): unknown => {
+  const made = makeInstance(schema);
+  assert.equal(made.kind, 'instance', JSON.stringify(made));
+  return made.kind === 'instance' ? made.value : undefined;
+};
+
+const examples: [schema: Record<string, unknown>, value: unknown][] = [
+  [{ type: 'string' }, 'text'],
+  [{ type: 'string', minLength: 6 }, 'textte'],
+  [{ type: 'string', maxLength: 2 }, 'te'],
+  [{ type: 'string', format: 'date' }, '2026-01-01'],
+  [{ type: 'string', pattern: '^[A-Z]{3}-\\d{2,}$' }, 'AAA-00'],
+  [{ type: 'string', pattern: '^(?:https?://)[^/\\s]+\\.(com|org)$', minLength: 14 }, 'https://aa.com'],
+  [{ type: 'string', pattern: '^a*$', minLength: 5 }, 'aaaaa'],
+  [{ type: 'string', examples: ['Paris'] }, 'Paris'],
+  [{ type: 'string', default: 'too long', maxLength: 3 }, 'tex'],
+  [{ type: 'integer', minimum: 3 }, 3],
+  [{ type: 'integer', exclusiveMinimum: 3, multipleOf: 5 }, 5],
+  [{ type: 'integer', maximum: -2 }, -2],
+  [{ type: 'number', exclusiveMinimum: 0 }, 1],
+  [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }, 0.5],
+  [{ type: ['null', 'boolean'] }, false],
+  [{ enum: ['celsius', 'fahrenheit'] }, 'celsius'],
+  [{ const: { a: [1] } }, { a: [1] }],
+  [{ type: 'array', items: { type: 'integer' }, minItems: 2, uniqueItems: true }, [0, 1]],
+  [{ type: 'array', items: { type: 'string' }, minItems: 2, uniqueItems: true }, ['text', 'text2']],
+  [{ type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'null' }, minItems: 2 }, ['text', null]],
+  [{ type: 'object', properties: { a: { type: 'string' }, b: {} }, required: ['a'] }, { a: 'text' }],
+  [{ type: 'object', additionalProperties: { type: 'integer' }, minProperties: 1 }, { property1: 0 }],
+  [
+    {
+      allOf: [
+        { type: 'number', minimum: 2 },
+        { type: 'integer', maximum: 9 },
+      ],
+    },
+    2,
+  ],
+  [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, null],
+  [{ $ref: '#/$defs/a~1b%20c', $defs: { 'a/b c': { const: 7 } } }, 7],
+  [
+    {
+      $defs: {
+        node: {
+          type: 'object',
+          properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } },
+          required: ['next'],
+        },
+      },
+      $ref: '#/$defs/node',
+    },
+    { next: { next: { next: null } } },
+  ],
+];
+
+for (const [schema, value] of examples) {
+  test(`the instance of ${JSON.stringify(schema)} is valid and small: ${JSON.stringify(value)}`, () => {
+    const made = valueOf(schema);
+    assert.ok(Check(schema, made), JSON.stringify(made));
+    assert.deepEqual(made, value);
+  });
+}
+
+test('a value of a oneOf fits one branch only', () => {
+  assert.equal(
+    valueOf({ oneOf: [{ type: 'integer', minimum: 0, maximum: 9 }, { type: 'integer' }, { type: 'string' }] }),
+    'text',
+  );
+});
+
+const refused: [schema: Record<string, unknown>, reason: RegExp][] = [
+  [{ type: 'string', not: { const: 'text' } }, /`not`/],
+  [{ type: 'string', pattern: '^(?=a)b' }, /lookaround/],
+  [{ type: 'string', pattern: '(a)\\1' }, /\\1/],
+  [{ type: 'integer', minimum: 5, maximum: 4 }, /no number/],
+  [{ $ref: 'https://example.com/schema' }, /does not point into the schema/],
+  [{ $ref: '#/$defs/missing' }, /points at nothing/],
+  [{ $ref: '#/%zz' }, /cannot be read/],
+  [{ $ref: '#' }, /never end/],
+  [{ anyOf: [{ $ref: '#' }] }, /without an end|too large/],
+  [{ oneOf: [{ $ref: '#' }, { type: 'string' }] }, /without an end|too large/],
+  [{ type: 'object', required: ['a'], properties: { a: { $ref: '#' } } }, /without an end/],
+  [{ type: 'object', required: ['a'], additionalProperties: false }, /forbids it/],
+  [{ allOf: [{ const: 1 }, { const: 2 }] }, /none of the values/],
+  [{ type: 'array', minItems: 1_000_000_000 }, /too large/],
+  [{ type: 'string', minLength: 1_000_000_000 }, /too large/],
+];
+
+for (const [schema, reason] of refused) {
+  test(`${JSON.stringify(schema)} is refused with its reason`, () => {
+    const made = makeInstance(schema);
+    assert.ok(made.kind === 'none' && reason.test(made.reason), JSON.stringify(made));
+  });
+}
+
+/** Definitions that each name the next one twice: 2^60 paths. */
+const doubling = (keyword: string) =>
+  Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => {
+      const next = { $ref: `#/$defs/d${index + 1}` };
+      return [`d${index}`, index === 59 ? { type: 'string' } : { [keyword]: [next, next] }];
+    }),
+  );
+
+test('references that multiply and expressions that explode end soon', () => {
+  const started = performance.now();
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) makeInstance({ $ref: '#/$defs/d0', $defs: doubling(keyword) });
+  makeInstance({ type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` });
+  makeInstance({ type: 'string', pattern: '(((a{9999}){9999}){9999})' });
+  makeInstance({ oneOf: [{ const: `${'a'.repeat(60)}!` }, { type: 'string', pattern: '^(a+)+$' }] });
+  assert.ok(performance.now() - started < 5_000);
+});
+
+const scalar = fc.oneof(
+  fc.record(
+    { type: fc.constant('string'), minLength: fc.nat(9), maxLength: fc.integer({ min: 5, max: 20 }) },
+    { requiredKeys: ['type'] },
+  ),
+  fc.record(
+    {
+      type: fc.constantFrom('integer', 'number'),
+      minimum: fc.integer({ min: -50, max: 20 }),
+      exclusiveMaximum: fc.integer({ min: 0, max: 60 }),
+      multipleOf: fc.constantFrom(1, 2, 5),
+    },
+    { requiredKeys: ['type'] },
+  ),
+  fc.record({ enum: fc.uniqueArray(fc.oneof(fc.string(), fc.integer(), fc.constant(null)), { minLength: 1 }) }),
+  fc.record({ type: fc.constantFrom('boolean', 'null') }),
+  fc.record({ type: fc.constant('string'), pattern: fc.constantFrom('^[a-c]+x?$', '\\d{3}|zz', '^(ab|c){2,}\\.[^a]$', '.*') }),
+);
+const names = fc.constantFrom('a', 'b', 'c', '__proto__', 'x y');
+const { schema: anySchema } = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc
+      .record(
+        {
+          properties: fc.dictionary(names, tie('schema'), { noNullPrototype: true }),
+          required: fc.uniqueArray(names),
+          additionalProperties: fc.oneof(fc.boolean(), tie('schema')),
+          minProperties: fc.nat(4),
+        },
+        { requiredKeys: [] },
+      )
+      .map((schema) => ({ type: 'object', ...schema })),
+    fc
+      .record(
+        {
+          items: tie('schema'),
+          minItems: fc.nat(3),
+          uniqueItems: fc.boolean(),
+          prefixItems: fc.array(tie('schema'), { maxLength: 2, minLength: 1 }),
+        },
+        { requiredKeys: [] },
+      )
+      .map((schema) => ({ type: 'array', ...schema })),
+    fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
+    fc.record(
+      { allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }), type: fc.constantFrom('object', 'string') },
+      { requiredKeys: ['allOf'] },
+    ),
+  ),
+}));
+
+test('a value that is made is always valid, and mostly one is made', () => {
+  let made = 0;
+  let tried = 0;
+  fc.assert(
+    fc.property(anySchema, (schema) => {
+      const instance = makeInstance(schema);
+      tried++;
+      if (instance.kind === 'none') return;
+      made++;
+      assert.ok(Check(schema, instance.value), JSON.stringify(instance.value));
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.ok(made / tried > 0.5, `${made} of ${tried}`);
+});

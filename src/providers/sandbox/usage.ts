@@ -1,0 +1,61 @@
+// The sandbox's token counts: our own rule, a token for every four bytes of text, so that a developer can check them by hand.
+import type { AssistantPart, CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
+import { noUsage, type Usage } from '../../canonical/usage.ts';
+import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
+
+/** What an image or a document counts as, whatever its size: the figure our estimates use too. */
+const mediaTokens = 1_600;
+
+/**
+ * Input tokens of a request: the UTF-8 bytes of all text in the instructions, the messages and the tool definitions, divided by
+ * four and rounded up once, and a fixed count for every image and document.
+ */
+export function countInputTokens(request: CanonicalRequest): number {
+  const parts = request.messages.flatMap((message) => [...flattenParts(message)]);
+  const bytes = [...request.system, ...parts].reduce((sum, part) => sum + partBytes(part), 0);
+  const media = parts.filter((part) => part.type === 'image' || part.type === 'document').length;
+  return tokensFromBytes(bytes + request.tools.reduce((sum, tool) => sum + toolBytes(tool), 0)) + media * mediaTokens;
+}
+
+/** The usage of an answer. Thinking and tool arguments are output like text. */
+export function countUsage(inputTokens: number, content: readonly AssistantPart[]): Usage {
+  const thinking = content.filter((part) => part.type === 'thinking');
+  return { ...noUsage, inputTokens, outputTokens: countTokens(content), reasoningTokens: countTokens(thinking) };
+}
+
+export function partText(part: AssistantPart): string {
+  return part.type === 'tool-call' ? part.arguments : part.text;
+}
+
+function countTokens(content: readonly AssistantPart[]): number {
+  return tokensFromBytes(content.reduce((sum, part) => sum + utf8Length(partText(part)), 0));
+}
+
+type Part = Message['content'][number];
+
+/** The parts of a message, those inside of tool results among them. */
+function* flattenParts(message: Message): Generator<Part> {
+  for (const part of message.content) {
+    yield part;
+    if (part.type === 'tool-result') yield* part.content;
+  }
+}
+
+function partBytes(part: Part): number {
+  switch (part.type) {
+    case 'text':
+    case 'thinking':
+    case 'refusal':
+      return utf8Length(part.text);
+    case 'tool-call':
+      return utf8Length(part.name) + utf8Length(part.arguments);
+    case 'image':
+    case 'document':
+    case 'tool-result':
+      return 0;
+  }
+}
+
+function toolBytes({ name, description, parameters }: Tool): number {
+  return utf8Length(name) + utf8Length(description ?? '') + (parameters ? utf8Length(JSON.stringify(parameters)) : 0);
+}

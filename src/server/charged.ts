@@ -1,0 +1,29 @@
+// The endpoints that run a model: one handler for the three formats.
+import type { ClientFormat } from '../formats/format.ts';
+import { run } from '../gateway/run.ts';
+import type { Handler, ServerContext } from './context.ts';
+import { keyOf } from './context.ts';
+import { httpClient } from './http-client.ts';
+import { readJsonBody } from './middleware/body.ts';
+
+export function runModel({ gateway }: ServerContext, format: ClientFormat): Handler {
+  return async (request, reply) => {
+    const client = httpClient(reply);
+    // Anthropic's SDK reads the id under this name.
+    if (format.name === 'messages') reply.header('request-id', request.requestId);
+    const beta = request.headers['anthropic-beta'];
+    await run(
+      gateway,
+      {
+        requestId: request.requestId,
+        key: keyOf(request),
+        format,
+        body: readJsonBody(request),
+        forwardable: beta === undefined ? {} : { 'anthropic-beta': String(beta) },
+        trace: request.trace,
+      },
+      client,
+    );
+    return reply;
+  };
+}

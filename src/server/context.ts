@@ -1,0 +1,41 @@
+// What the HTTP side needs of the program, and what it attaches to each request.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../db/database.ts';
+import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+
+export type ServerContext = {
+  readonly gateway: Gateway;
+  readonly keys: KeyStore;
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+};
+
+/** Set when the program has been told to stop: new work is refused, open work ends. */
+export type Lifecycle = { isDraining: boolean };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** `req_…`: the hold, the charge and the log line carry the same id. */
+    requestId: string;
+    trace: RequestTrace;
+    /** Set by `authenticate`; null where no key was sent and none is needed. */
+    apiKey: ApiKey | null;
+    startedAtMs: number;
+  }
+  interface FastifyContextConfig {
+    /** `none`: keys are not looked at. `optional`: a wrong key is refused all the same. */
+    auth?: 'required' | 'optional' | 'none';
+    /** Whether `?api_key=` is read: on the Responses endpoint only. */
+    queryKey?: boolean;
+  }
+}
+
+export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** The key of a route that requires one. */
+export function keyOf(request: FastifyRequest): ApiKey {
+  if (!request.apiKey) throw new Error(`${request.routeOptions.url} is not behind authenticate`);
+  return request.apiKey;
+}

@@ -1,0 +1,70 @@
+// The client of a charged request over HTTP: whole answers through Fastify, streams straight to the socket with back-pressure.
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { Client, ClientStream } from '../gateway/client.ts';
+
+/** A client that takes nothing for so long counts as gone. */
+const stallMs = 60_000;
+
+export function httpClient(reply: FastifyReply): Client {
+  const { raw } = reply;
+  const callbacks: (() => void)[] = [];
+  let isGone = false;
+  raw.once('close', () => {
+    if (raw.writableFinished) return;
+    isGone = true;
+    for (const callback of callbacks) callback();
+  });
+  return {
+    isGone: () => isGone,
+    onGone(callback) {
+      if (isGone) callback();
+      else callbacks.push(callback);
+    },
+    sendAnswer(body, headers) {
+      if (isGone) return;
+      void reply.code(200).headers(headers).header('content-type', 'application/json; charset=utf-8').send(body);
+    },
+    startStream(headers, trailerNames) {
+      reply.hijack();
+      raw.writeHead(200, {
+        ...(reply.getHeaders() as Record<string, string>),
+        ...headers,
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        // Reverse proxies that buffer would hold back what the model says.
+        'x-accel-buffering': 'no',
+        trailer: trailerNames.join(', '),
+      });
+      return streamTo(raw, () => isGone);
+    },
+  };
+}
+
+function streamTo(raw: ServerResponse, isGone: () => boolean): ClientStream {
+  return {
+    write(frames) {
+      if (isGone() || raw.write(frames)) return undefined;
+      return untilRoom(raw);
+    },
+    end(frames, trailers) {
+      if (isGone()) return;
+      raw.addTrailers(trailers);
+      raw.end(frames);
+    },
+  };
+}
+
+function untilRoom(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => raw.destroy(), stallMs);
+    const done = () => {
+      clearTimeout(timer);
+      raw.off('drain', done);
+      raw.off('close', done);
+      resolve();
+    };
+    raw.once('drain', done);
+    raw.once('close', done);
+  });
+}

@@ -1,0 +1,62 @@
+// Every error leaves through here, in the shape of its endpoint and out of the one registry.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../canonical/errors.ts';
+import type { ClientFormat } from '../../formats/format.ts';
+import { clientFormats } from '../../formats/registry.ts';
+import type { Logger } from '../../lib/log.ts';
+
+/** A Fastify error handler. What is not an ApiError is our own fault: logged with its cause, told without. */
+export function errorHandler(log: Logger) {
+  return async (error: FastifyError | ApiError | Error, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const apiError = error instanceof ApiError ? error : fromFastify(error);
+    if (apiError.code === 'internal_error')
+      log.error({ err: error, request_id: request.requestId }, 'a request failed by our own fault');
+    return sendError(apiError, request, reply);
+  };
+}
+
+export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.trace.errorCode = error.code;
+  // Anthropic's SDK reads the id under this name. An answer has it from its handler, but a 401 or a 415 never gets that far.
+  if (formatAt(request.url).name === 'messages') reply.header('request-id', request.requestId);
+  if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds));
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(error, request.url, request.requestId)));
+}
+
+export function errorBody(error: ApiError, url: string, requestId: string): object {
+  return formatAt(url).writeError(error, requestId);
+}
+
+/** Anthropic's shape below `/v1/messages`, OpenAI's everywhere else. */
+function formatAt(url: string): ClientFormat {
+  return /^\/v1\/messages(?:[/?]|$)/.test(url) ? clientFormats.messages : clientFormats.responses;
+}
+
+/** What Fastify itself refuses before a handler runs. */
+function fromFastify(error: FastifyError | Error): ApiError {
+  const code = 'code' in error ? error.code : '';
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new ApiError(
+      'request_too_large',
+      'The body is larger than this gateway accepts (`server.body_limit_bytes`). Send less.',
+      { cause: error },
+    );
+  }
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return new ApiError('invalid_request', 'The body does not have the length that Content-Length says.', { cause: error });
+  }
+  if ('statusCode' in error && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new ApiError('invalid_request', 'The request cannot be read: its path, headers or body are malformed.', {
+      cause: error,
+    });
+  }
+  return new ApiError(
+    'internal_error',
+    'The gateway failed. Nothing was charged; retry, and report the request id if it persists.',
+    { cause: error },
+  );
+}

@@ -1,0 +1,47 @@
+// Gives each request its id, and writes its one log line when the answer has been sent or the client has gone.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Lifecycle } from '../context.ts';
+
+/** A Fastify onRequest hook, the first of all. */
+export function trace(log: Logger, lifecycle: Lifecycle) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.requestId = newIdWithPrefix('req');
+    request.trace = { requestId: request.requestId };
+    request.startedAtMs = performance.now();
+    request.apiKey = null;
+    reply.header('x-request-id', request.requestId);
+    if (lifecycle.isDraining) reply.header('connection', 'close');
+    reply.raw.once('close', () => writeLine(log, request, reply));
+  };
+}
+
+/** An allow-list: nothing of a header, a query or a body can slip into the log. */
+function writeLine(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const { trace: known } = request;
+  const fields = {
+    request_id: known.requestId,
+    method: request.method,
+    route: request.routeOptions.url ?? null,
+    status: reply.raw.statusCode,
+    duration_ms: Math.round((performance.now() - request.startedAtMs) * 10) / 10,
+    client_gone: !reply.raw.writableFinished,
+    account_id: known.accountId,
+    key_id: known.keyId,
+    mode: known.mode,
+    model: known.model,
+    provider: known.provider,
+    stream: known.stream,
+    input_tokens: known.inputTokens,
+    output_tokens: known.outputTokens,
+    hold_micros: known.holdMicros,
+    cost_micros: known.costMicros,
+    loss_micros: known.lossMicros,
+    ending: known.ending,
+    error_code: known.errorCode,
+    upstream_status: known.upstreamStatus,
+  };
+  if (reply.raw.statusCode >= 500) log.warn(fields, 'request');
+  else log.info(fields, 'request');
+}

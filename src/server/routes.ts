@@ -1,0 +1,57 @@
+// Every URL of the gateway.
+import type { FastifyInstance } from 'fastify';
+import { clientFormats } from '../formats/registry.ts';
+import { getBalance } from './balance.ts';
+import { runModel } from './charged.ts';
+import type { Handler, ServerContext } from './context.ts';
+import { getHealth, getReadiness } from './health.ts';
+import { checkContentType } from './middleware/body.ts';
+import { getModel, getModelInfo, getModels } from './models.ts';
+import { getUsage } from './usage.ts';
+
+export type Route = {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly auth: 'required' | 'optional' | 'none';
+  readonly handler: Handler;
+  readonly queryKey?: boolean;
+};
+
+export function routesOf(context: ServerContext): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      url: '/v1/responses',
+      auth: 'required',
+      queryKey: true,
+      handler: runModel(context, clientFormats.responses),
+    },
+    { method: 'POST', url: '/v1/chat/completions', auth: 'required', handler: runModel(context, clientFormats.chat) },
+    { method: 'POST', url: '/v1/messages', auth: 'required', handler: runModel(context, clientFormats.messages) },
+
+    { method: 'GET', url: '/v1/models', auth: 'optional', handler: getModels(context) },
+    { method: 'GET', url: '/v1/models/info', auth: 'optional', handler: getModelInfo(context) },
+    // Model ids may contain slashes.
+    { method: 'GET', url: '/v1/models/*', auth: 'optional', handler: getModel(context) },
+
+    { method: 'GET', url: '/v1/balance', auth: 'required', handler: getBalance(context) },
+    { method: 'GET', url: '/v1/usage', auth: 'required', handler: getUsage(context) },
+
+    { method: 'GET', url: '/healthz', auth: 'none', handler: getHealth() },
+    { method: 'GET', url: '/readyz', auth: 'none', handler: getReadiness(context) },
+  ];
+}
+
+export function addRoutes(app: FastifyInstance, routes: readonly Route[]): void {
+  for (const { method, url, auth, handler, queryKey = false } of routes) {
+    const onRequest = method === 'POST' ? [checkContentType] : [];
+    app.route({ method, url, handler, onRequest, config: { auth, queryKey } });
+  }
+}
+
+/** The methods that a path has, for a 405; empty when there is no such path. */
+export function methodsAt(routes: readonly Route[], url: string): string[] {
+  const path = url.split('?')[0]!;
+  const matches = (pattern: string) => (pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern);
+  return [...new Set(routes.filter((route) => matches(route.url)).map((route) => route.method))];
+}

@@ -1,0 +1,75 @@
+// The HTTP server: limits, hooks in their order, routes, and what is said of paths that do not exist.
+import type { Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ApiError } from '../canonical/errors.ts';
+import { newIdWithPrefix } from '../lib/ids.ts';
+import type { ServerContext } from './context.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { acceptBytes } from './middleware/body.ts';
+import { errorBody, errorHandler, sendError } from './middleware/errors.ts';
+import { trace } from './middleware/trace.ts';
+import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
+
+/** How long a request may take to arrive, and its headers alone: a client that dawdles holds a socket, not the gateway. */
+const arrivalTimeoutMs = 30_000;
+const headersTimeoutMs = 10_000;
+/** Above the usual 60 s of load balancers, so that they close idle connections, never we under their request. */
+const keepAliveTimeoutMs = 75_000;
+
+export function createServer(context: ServerContext): FastifyInstance {
+  const { config, log } = context.gateway;
+  const app = Fastify({
+    logger: false,
+    trustProxy: config.server.trust_proxy,
+    bodyLimit: config.server.body_limit_bytes,
+    requestTimeout: arrivalTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 5_000 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    forceCloseConnections: 'idle',
+    // While draining we answer ourselves, in our own shape.
+    return503OnClosing: false,
+    clientErrorHandler: answerMalformed,
+  });
+  const routes = routesOf(context);
+  acceptBytes(app);
+  app.decorateRequest('requestId', '');
+  app.decorateRequest('startedAtMs', 0);
+  app.addHook('onRequest', trace(log, context.lifecycle));
+  app.addHook('onRequest', authenticate(context));
+  app.setErrorHandler(errorHandler(log));
+  app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
+  addRoutes(app, routes);
+  return app;
+}
+
+function notFound(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): ApiError {
+  const methods = methodsAt(routes, request.url);
+  const path = request.url.split('?')[0]!.slice(0, 100);
+  if (methods.length === 0)
+    return new ApiError('not_found', `There is no ${path} here. The API lives under /v1; see GET /v1/models.`);
+  reply.header('allow', methods.join(', '));
+  return new ApiError('method_not_allowed', `${path} takes ${methods.join(' or ')}, not ${request.method}.`);
+}
+
+/** Bytes that are no HTTP request never reach Fastify's hooks, so their answer is written here. */
+function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const message =
+    status === 408
+      ? 'The request did not arrive in time.'
+      : status === 431
+        ? 'The headers are too large.'
+        : 'This is not an HTTP request.';
+  const requestId = newIdWithPrefix('req');
+  const body = JSON.stringify(errorBody(new ApiError('invalid_request', message), '', requestId));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,118 @@
+// The layout of ARCHITECTURE.md, enforced: who may import whom, and what stays free of input and output.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+const source = join(root, 'src');
+const domain = ['db', 'lib', 'canonical', 'config'];
+
+/** Each part of `src/` and the parts it may import beside itself. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  'main.ts': ['cli'],
+  'app.ts': ['server', 'gateway', 'accounts', 'keys', 'ledger', 'catalog', 'config', 'db', 'lib'],
+  cli: ['app.ts', 'accounts', 'keys', 'ledger', 'catalog', 'config', 'db', 'lib'],
+  server: ['gateway', 'formats', 'accounts', 'keys', 'ledger', 'catalog', ...domain],
+  gateway: ['formats', 'providers', 'keys', 'ledger', 'catalog', 'lib', 'canonical', 'config'],
+  providers: ['formats', 'canonical', 'lib'],
+  formats: ['canonical', 'lib'],
+  accounts: domain,
+  catalog: domain,
+  keys: domain,
+  ledger: domain,
+  config: ['canonical', 'lib'],
+  db: ['lib'],
+  canonical: ['lib'],
+  lib: [],
+};
+
+/** Node's modules and packages that the pure parts may use: none of them reads or writes anything. */
+const pureImports = ['typebox', 'node:assert/strict', 'node:string_decoder', 'node:crypto'];
+
+type Import = { readonly file: string; readonly specifier: string };
+
+const files = globSync('**/*.ts', { cwd: source }).filter((file) => !file.endsWith('.test.ts') && !file.endsWith('fixture.ts'));
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(source, file), 'utf8');
+  const found = text.matchAll(
+    /^\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|\bimport\(\s*'([^']+)'|^import\s+'([^']+)'|new URL\('(\.[^']+)'/gm,
+  );
+  return [...found].map((match) => ({ file, specifier: match[1] ?? match[2] ?? match[3] ?? match[4]! }));
+}
+
+function partOf(file: string): string {
+  return file.split('/')[0]!;
+}
+
+test('every import follows the table', () => {
+  const breaches = files.flatMap(importsOf).flatMap(({ file, specifier }) => {
+    if (!specifier.startsWith('.')) return [];
+    const target = relative(source, join(source, dirname(file), specifier));
+    if (target.startsWith('..')) return [];
+    const [from, to] = [partOf(file), partOf(target)];
+    assert.ok(allowed[from], `src/${from} is not in the table`);
+    return from === to || allowed[from].includes(to) ? [] : [`${file} imports ${target}`];
+  });
+  assert.deepEqual(breaches, []);
+});
+
+test('formats and canonical do no input or output', () => {
+  const breaches = files
+    .filter((file) => ['formats', 'canonical'].includes(partOf(file)))
+    .flatMap(importsOf)
+    .filter(({ specifier }) => !specifier.startsWith('.') && !pureImports.includes(specifier));
+  assert.deepEqual(breaches, []);
+});
+
+test('no wire format knows another', () => {
+  const breaches = files
+    .filter((file) => /^formats\/\w+\//.test(file))
+    .flatMap(importsOf)
+    .filter(({ file, specifier }) => {
+      const target = relative(source, join(source, dirname(file), specifier));
+      return specifier.startsWith('.') && /^formats\/\w+\//.test(target) && dirname(target) !== dirname(file);
+    });
+  assert.deepEqual(breaches, []);
+});
+
+test('every wire format holds the same files', () => {
+  const names = (format: string) =>
+    files.filter((file) => dirname(file) === `formats/${format}`).map((file) => file.split('/')[2]);
+  const shared = names('chat').filter((name) => names('responses').includes(name) && names('messages').includes(name));
+  for (const name of [
+    'schema.ts',
+    'parse-request.ts',
+    'read-request.ts',
+    'write-request.ts',
+    'read-answer.ts',
+    'write-answer.ts',
+    'read-stream.ts',
+    'write-stream.ts',
+    'relay-request.ts',
+    'relay-answer.ts',
+    'relay-stream.ts',
+    'usage.ts',
+    'stop.ts',
+    'errors.ts',
+    'shared-credential.ts',
+    'index.ts',
+  ]) {
+    assert.ok(shared.includes(name), `${name} is missing in a format`);
+  }
+});
+
+test('the tree is at most two folders deep', () => {
+  assert.deepEqual(
+    files.filter((file) => file.split('/').length > 3),
+    [],
+  );
+});
+
+test('the one-screen files are one screen', () => {
+  for (const file of ['server/routes.ts', 'app.ts', 'gateway/run.ts', 'canonical/event.ts']) {
+    const lines = readFileSync(join(source, file), 'utf8').split('\n').length;
+    assert.ok(lines <= 130, `src/${file} has ${lines} lines`);
+  }
+});

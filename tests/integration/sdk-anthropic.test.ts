@@ -1,0 +1,238 @@
+// The official `@anthropic-ai/sdk` against the started program: in test mode, and with a live key through the local upstream.
+// The package sends `apiKey` as a Bearer token and a version header newer than the one that is pinned upstream.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import Anthropic, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+} from '@anthropic-ai/sdk';
+import { zeroMicros } from '../../src/lib/money.ts';
+import { answerContent } from '../support/answers.ts';
+import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { answerBytes, answerStatus, readRecording } from '../support/upstream.ts';
+
+let gateway: TestGateway;
+let sandbox: Anthropic;
+let live: Anthropic;
+
+before(async () => {
+  gateway = await startGateway();
+  sandbox = clientOf(gateway.program.firstTestKey);
+  live = await newClient({ mode: 'live', creditUsd: 5 });
+});
+after(() => gateway.stop());
+
+const sandboxText = 'You said: Hello!\n\nThis is the sandbox: no model ran.';
+const hello = request('Hello!');
+const weatherTool: Anthropic.Tool = {
+  name: 'get_weather',
+  input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+const directive = 'Weather?\nsandbox: tool=get_weather {"city":"Paris"}';
+
+test('messages.create answers with text, usage and stop reason', async () => {
+  const message = await sandbox.messages.create(hello);
+  assert.equal(message.type, 'message');
+  assert.equal(message.role, 'assistant');
+  assert.equal(message.model, 'claude-haiku-4-5');
+  assert.deepEqual(textOf(message), sandboxText);
+  assert.equal(message.stop_reason, 'end_turn');
+  assert.deepEqual([message.usage.input_tokens, message.usage.output_tokens], [2, 13]);
+});
+
+test('messages.stream gives events that agree with its final message', async () => {
+  const stream = sandbox.messages.stream(hello);
+  let text = '';
+  stream.on('text', (delta) => (text += delta));
+  const message = await stream.finalMessage();
+  assert.equal(text, sandboxText);
+  assert.equal(textOf(message), sandboxText);
+  assert.equal(message.stop_reason, 'end_turn');
+  assert.deepEqual([message.usage.input_tokens, message.usage.output_tokens], [2, 13]);
+});
+
+test('an answer that reaches max_tokens says so', async () => {
+  const message = await sandbox.messages.create({ ...hello, max_tokens: 5 });
+  assert.equal(message.stop_reason, 'max_tokens');
+  assert.equal(message.usage.output_tokens, 5);
+});
+
+test('thinking comes as a block of its own before the text, whole and as a stream', async () => {
+  const body = request('Hello!\nsandbox: think=The user greets me.');
+  const whole = await sandbox.messages.create({ ...body, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } });
+  const streamed = await sandbox.messages
+    .stream({ ...body, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } })
+    .finalMessage();
+  for (const message of [whole, streamed]) {
+    const [thinking, text] = message.content;
+    assert.ok(thinking?.type === 'thinking' && text?.type === 'text');
+    assert.equal(thinking.thinking, 'The user greets me.');
+    assert.equal(text.text, sandboxText);
+  }
+});
+
+test('a tool loop runs: the call, its result, the answer', async () => {
+  const body = { ...request(directive), tools: [weatherTool] };
+  for (const first of [await sandbox.messages.create(body), await sandbox.messages.stream(body).finalMessage()]) {
+    assert.equal(first.stop_reason, 'tool_use');
+    const call = first.content.find((block) => block.type === 'tool_use');
+    assert.ok(call);
+    assert.deepEqual([call.name, call.input], ['get_weather', { city: 'Paris' }]);
+    const second = await sandbox.messages.create({
+      ...body,
+      messages: [
+        ...body.messages,
+        { role: 'assistant', content: first.content },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: 'sunny' }] },
+      ],
+    });
+    assert.match(textOf(second), /get_weather returned: sunny/);
+    assert.equal(second.stop_reason, 'end_turn');
+  }
+});
+
+test('models.list and models.retrieve read the catalogue', async () => {
+  const page = await sandbox.models.list();
+  assert.equal(page.hasNextPage(), false);
+  const listed = page.data.find(({ id }) => id === 'claude-haiku-4-5');
+  assert.equal(listed?.display_name, 'Claude Haiku 4.5');
+  assert.equal(listed.type, 'model');
+  assert.equal(listed.created_at, '2025-10-15T00:00:00Z');
+  assert.deepEqual({ ...(await sandbox.models.retrieve('claude-haiku-4-5')) }, listed);
+});
+
+test('a live request reaches the provider with its credential and the pinned version, and comes back with text and usage', async () => {
+  const content = { text: 'Paris is the capital.', tokens: { input: 9, cacheRead: 3, output: 5 } };
+  gateway.upstream.on('/v1/messages', answerContent('messages', content));
+  const before = gateway.upstream.requests.length;
+  const { data: whole, response } = await live.messages.create(hello).withResponse();
+  const sent = await gateway.upstream.request(before);
+  assert.equal(sent.headers['x-api-key'], upstreamKey);
+  assert.equal(sent.headers.authorization, undefined);
+  assert.equal(sent.headers['anthropic-version'], '2023-06-01');
+  // (9 × $1 + 3 × $0.10 + 5 × $5) a million, rounded up.
+  assert.equal(response.headers.get('x-service-cost-micros'), '35');
+  assert.equal(response.headers.get('request-id'), response.headers.get('x-request-id'));
+
+  const streamed = await live.messages.stream(hello).finalMessage();
+  for (const message of [whole, streamed]) {
+    assert.equal(textOf(message), content.text);
+    assert.equal(message.stop_reason, 'end_turn');
+    assert.equal(message.model, 'claude-haiku-4-5', "the catalogue's id, not the provider's dated one");
+    assert.deepEqual([message.usage.input_tokens, message.usage.cache_read_input_tokens, message.usage.output_tokens], [9, 3, 5]);
+  }
+});
+
+test('a recorded stream is read whole', async (t) => {
+  const recording = await readRecording(t, 'anthropic/stream/llm-anthropic--test_stream_events_text.0.sse');
+  if (!recording) return;
+  gateway.upstream.on('/v1/messages', answerBytes(recording, { sizes: [13, 500] }));
+  const message = await live.messages.stream(hello).finalMessage();
+  assert.ok(textOf(message).length > 0);
+  assert.equal(message.stop_reason, 'end_turn');
+  assert.ok(message.usage.output_tokens > 0);
+});
+
+test('x-api-key works as well as Bearer', async () => {
+  const client = new Anthropic({
+    baseURL: gateway.url,
+    apiKey: null,
+    authToken: null,
+    maxRetries: 0,
+    defaultHeaders: { 'x-api-key': gateway.program.firstTestKey },
+  });
+  assert.equal(textOf(await client.messages.create(hello)), sandboxText);
+});
+
+test('401, 403, 404 and 400 are the typed errors, in the shape of Messages', async () => {
+  const restricted = await newClient({ models: ['gpt-4o'] });
+  const table = [
+    { client: clientOf('tg_live_wrong'), expected: AuthenticationError, type: 'authentication_error', code: 'invalid_api_key' },
+    { client: restricted, expected: PermissionDeniedError, type: 'permission_error', code: 'model_not_allowed_for_key' },
+    { client: sandbox, fields: { model: 'no-such-model' }, expected: NotFoundError, type: 'not_found_error', code: 'model_not_found' },
+    { client: sandbox, fields: { temperature: 2 }, expected: BadRequestError, type: 'invalid_request_error', code: 'invalid_request' },
+  ];
+  for (const { client, fields, expected, type, code } of table) {
+    const error = await failing(client, expected, fields);
+    assert.equal(error.type, type);
+    assert.equal(bodyOf(error).error.code, code);
+    assert.equal(bodyOf(error).type, 'error');
+    assert.equal(bodyOf(error).request_id, error.requestID);
+    assert.match(error.requestID ?? '', /^req_/);
+  }
+});
+
+test('402: an empty balance is a billing_error', async () => {
+  const error = await failing(await newClient({ mode: 'live' }), APIError);
+  assert.equal(error.status, 402);
+  assert.equal(error.type, 'billing_error');
+  assert.equal(bodyOf(error).error.code, 'insufficient_balance');
+});
+
+test('429: the rate limit and a cap are RateLimitErrors', async () => {
+  const rated = await newClient({ requestsPerMinute: 1 });
+  await rated.messages.create(hello);
+  const limit = await failing(rated, RateLimitError);
+  assert.equal(limit.type, 'rate_limit_error');
+  assert.equal(bodyOf(limit).error.code, 'rate_limit_exceeded');
+  assert.ok(Number(limit.headers?.get('retry-after')) >= 1);
+
+  const capped = await failing(await newClient({ monthlyCapMicros: zeroMicros }), RateLimitError);
+  assert.equal(bodyOf(capped).error.code, 'key_monthly_limit_reached');
+});
+
+test('5xx: an overloaded provider is an InternalServerError of the api_error kind', async () => {
+  gateway.upstream.on('/v1/messages', answerStatus(529));
+  const error = await failing(live, InternalServerError);
+  assert.equal(error.status, 503);
+  assert.equal(error.type, 'api_error');
+});
+
+test('a stream that breaks off throws', async () => {
+  const stream = sandbox.messages.stream(request('sandbox: cut_after=3'));
+  await assert.rejects(stream.finalMessage(), (error: unknown) => {
+    assert.ok(error instanceof APIError);
+    assert.equal(bodyOf(error).error.code, 'upstream_error');
+    return true;
+  });
+});
+
+function request(content: string): Anthropic.MessageCreateParamsNonStreaming {
+  return { model: 'claude-haiku-4-5', max_tokens: 300, messages: [{ role: 'user', content }] };
+}
+
+function clientOf(apiKey: string): Anthropic {
+  return new Anthropic({ baseURL: gateway.url, apiKey, maxRetries: 0, timeout: 20_000 });
+}
+
+async function newClient(options: KeyOptions): Promise<Anthropic> {
+  return clientOf((await gateway.makeKey(options)).key);
+}
+
+function textOf(message: Anthropic.Message): string {
+  return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+/** The error of a small request, of the class that is expected. */
+async function failing<Failure extends APIError>(
+  client: Anthropic,
+  expected: new (...args: never[]) => Failure,
+  fields: { model?: string; temperature?: number } = {},
+): Promise<Failure> {
+  try {
+    await client.messages.create({ ...hello, ...fields });
+  } catch (error) {
+    assert.ok(error instanceof expected, String(error));
+    return error;
+  }
+  throw new assert.AssertionError({ message: 'the request succeeded' });
+}
+
+function bodyOf(error: APIError) {
+  return error.error as { type: string; error: { type: string; code: string }; request_id: string };
+}

@@ -1,0 +1,204 @@
+// What providers answer, made for a given text and usage, in the three wire formats, whole and as a stream.
+import { answerJson, answerSse, type Script, type SseFrame } from './upstream.ts';
+
+/** Tokens in disjoint buckets; each wire format counts them in its own way. */
+export type Tokens = {
+  /** Neither read from nor written to the prompt cache. */
+  readonly input: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
+  readonly output: number;
+};
+
+export type Content = { readonly text: string; readonly tokens: Tokens | null };
+
+export type WireName = 'responses' | 'chat' | 'messages';
+
+/** The frames of a stream, split where tests cut it. */
+export type StreamFrames = {
+  readonly start: readonly SseFrame[];
+  /** One for each word. */
+  readonly deltas: readonly SseFrame[];
+  readonly end: readonly SseFrame[];
+};
+
+const wires: Readonly<
+  Record<WireName, { readonly whole: (content: Content) => object; readonly frames: (content: Content) => StreamFrames }>
+> = {
+  responses: { whole: responseBody, frames: responseFrames },
+  chat: { whole: chatBody, frames: chatFrames },
+  messages: { whole: messageBody, frames: messageFrames },
+};
+
+export function wholeAnswer(wire: WireName, content: Content): object {
+  return wires[wire].whole(content);
+}
+
+export function streamFrames(wire: WireName, content: Content): StreamFrames {
+  return wires[wire].frames(content);
+}
+
+/** Plays the content as a whole answer or as a stream, as the request asks. */
+export function answerContent(wire: WireName, content: Content, { paceMs = 0 }: { paceMs?: number } = {}): Script {
+  const whole = answerJson(wholeAnswer(wire, content));
+  const { start, deltas, end } = streamFrames(wire, content);
+  const stream = answerSse([...start, ...deltas, ...end], { paceMs });
+  return (response, request) => ((request.body as { stream?: boolean }).stream ? stream : whole)(response, request);
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/\s*\S+/g) ?? [];
+}
+
+const createdSeconds = 1_790_000_000;
+
+function responseBody({ text, tokens }: Content): object {
+  return {
+    ...responseHead('completed'),
+    output: [responseItem('completed', [{ type: 'output_text', text, annotations: [] }])],
+    usage: tokens && responseUsage(tokens),
+  };
+}
+
+function responseHead(status: string): object {
+  return {
+    id: 'resp_upstream1',
+    object: 'response',
+    created_at: createdSeconds,
+    status,
+    error: null,
+    incomplete_details: null,
+    model: 'upstream-model-2026-01-01',
+    store: false,
+    output: [],
+  };
+}
+
+function responseItem(status: string, content: readonly object[]): object {
+  return { id: 'msg_upstream1', type: 'message', status, role: 'assistant', content };
+}
+
+function responseUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+  const inputTokens = input + cacheRead + cacheWrite + cacheWrite1h;
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: {
+      cached_tokens: cacheRead,
+      cache_write_tokens: cacheWrite + cacheWrite1h,
+      ...(cacheWrite1h === 0 ? {} : { cache_write_tokens_details: { ttl_12h_tokens: cacheWrite1h } }),
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: inputTokens + output,
+  };
+}
+
+function responseFrames(content: Content): StreamFrames {
+  let sequence = 0;
+  const frame = (type: string, fields: object): SseFrame => ({ event: type, data: { type, sequence_number: sequence++, ...fields } });
+  const place = { item_id: 'msg_upstream1', output_index: 0, content_index: 0 };
+  const part = { type: 'output_text', text: content.text, annotations: [] };
+  const start = [
+    frame('response.created', { response: responseHead('in_progress') }),
+    frame('response.in_progress', { response: responseHead('in_progress') }),
+    frame('response.output_item.added', { output_index: 0, item: responseItem('in_progress', []) }),
+    frame('response.content_part.added', { ...place, part: { ...part, text: '' } }),
+  ];
+  const deltas = wordsOf(content.text).map((delta) => frame('response.output_text.delta', { ...place, delta }));
+  const end = [
+    frame('response.output_text.done', { ...place, text: content.text }),
+    frame('response.content_part.done', { ...place, part }),
+    frame('response.output_item.done', { output_index: 0, item: responseItem('completed', [part]) }),
+    frame('response.completed', { response: responseBody(content) }),
+  ];
+  return { start, deltas, end };
+}
+
+function chatBody({ text, tokens }: Content): object {
+  return {
+    id: 'chatcmpl-upstream1',
+    object: 'chat.completion',
+    created: createdSeconds,
+    model: 'upstream-model-2026-01-01',
+    choices: [{ index: 0, message: { role: 'assistant', content: text, refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    ...(tokens && { usage: chatUsage(tokens) }),
+  };
+}
+
+function chatUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+  const promptTokens = input + cacheRead + cacheWrite + cacheWrite1h;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: output,
+    total_tokens: promptTokens + output,
+    prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite + cacheWrite1h },
+  };
+}
+
+function chatFrames({ text, tokens }: Content): StreamFrames {
+  const frame = (choices: readonly object[], usage: object | null = null): SseFrame => ({
+    data: {
+      id: 'chatcmpl-upstream1',
+      object: 'chat.completion.chunk',
+      created: createdSeconds,
+      model: 'upstream-model-2026-01-01',
+      choices,
+      usage,
+    },
+  });
+  const delta = (fields: object, finishReason: string | null = null) =>
+    frame([{ index: 0, delta: fields, finish_reason: finishReason }]);
+  return {
+    start: [delta({ role: 'assistant', content: '' })],
+    deltas: wordsOf(text).map((word) => delta({ content: word })),
+    end: [delta({}, 'stop'), ...(tokens ? [frame([], chatUsage(tokens))] : []), 'data: [DONE]\n\n'],
+  };
+}
+
+function messageBody({ text, tokens }: Content): object {
+  return { ...messageHead(), content: [{ type: 'text', text }], stop_reason: 'end_turn', ...(tokens && { usage: messageUsage(tokens) }) };
+}
+
+function messageHead(): object {
+  return {
+    id: 'msg_upstream1',
+    type: 'message',
+    role: 'assistant',
+    model: 'upstream-model-2026-01-01',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+  };
+}
+
+function messageUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+  return {
+    input_tokens: input,
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWrite + cacheWrite1h,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWrite1h },
+    output_tokens: output,
+  };
+}
+
+function messageFrames({ text, tokens }: Content): StreamFrames {
+  const frame = (type: string, fields: object = {}): SseFrame => ({ event: type, data: { type, ...fields } });
+  const usage = tokens && messageUsage({ ...tokens, output: 1 });
+  return {
+    start: [
+      frame('message_start', { message: { ...messageHead(), ...(usage && { usage }) } }),
+      frame('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      frame('ping'),
+    ],
+    deltas: wordsOf(text).map((word) => frame('content_block_delta', { index: 0, delta: { type: 'text_delta', text: word } })),
+    end: [
+      frame('content_block_stop', { index: 0 }),
+      frame('message_delta', {
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        ...(tokens && { usage: { output_tokens: tokens.output } }),
+      }),
+      frame('message_stop'),
+    ],
+  };
+}

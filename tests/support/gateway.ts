@@ -1,0 +1,113 @@
+// The started program with a local upstream behind its live providers, and keys for it.
+//
+//   const gateway = await startGateway({ models: { … } });
+//   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+//   const reply = await gateway.post('/v1/responses', { key, body });
+//   await gateway.stop();   // ends both and proves the books
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
+import { loadSecret } from '../../src/config/secret.ts';
+import { openDatabase, type Database } from '../../src/db/database.ts';
+import { digestKeyFrom } from '../../src/keys/key-text.ts';
+import { createKey, type KeyControls } from '../../src/keys/manage-keys.ts';
+import { ledgerIdOf } from '../../src/ledger/commands.ts';
+import { createLedgers } from '../../src/ledger/create-ledgers.ts';
+import { openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
+import { readBalance, type Balance } from '../../src/ledger/queries.ts';
+import { newIdWithPrefix } from '../../src/lib/ids.ts';
+import { microsFromUsd } from '../../src/lib/money.ts';
+import { open, send, type Reply, type SendOptions } from './http.ts';
+import { startProgram, type Program } from './program.ts';
+import { startUpstream, type LocalUpstream } from './upstream.ts';
+
+export const upstreamKey = 'sk-upstream-secret-000111222333';
+
+type Config = Readonly<Record<string, unknown>> & { readonly providers?: object; readonly limits?: object };
+
+/** `config`: on top of three live providers, `openai`, `anthropic` and `local`, which are the local upstream. */
+export async function startGateway(config: Config | ((upstream: LocalUpstream) => Config) = {}): Promise<TestGateway> {
+  const upstream = await startUpstream();
+  const { providers, limits, ...rest } = typeof config === 'function' ? config(upstream) : config;
+  const program = await startProgram({
+    config: {
+      providers: {
+        openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: upstreamKey },
+        anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: upstreamKey },
+        local: { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' },
+        ...providers,
+      },
+      limits: { requests_per_minute: null, ...limits },
+      ...rest,
+    },
+  });
+  return new TestGateway(program, upstream);
+}
+
+export type KeyOptions = KeyControls & {
+  readonly mode?: 'live' | 'test';
+  /** An account of an earlier key; else one of its own is made. */
+  readonly account?: string;
+  readonly creditUsd?: number;
+};
+
+export class TestGateway {
+  readonly program: Program;
+  readonly upstream: LocalUpstream;
+  readonly database: Database;
+
+  constructor(program: Program, upstream: LocalUpstream) {
+    this.program = program;
+    this.upstream = upstream;
+    this.database = openDatabase(`sqlite:${program.dataDir}/tollgate.db`);
+  }
+
+  get url(): string {
+    return this.program.url;
+  }
+
+  get(path: string, options: SendOptions = {}): Promise<Reply> {
+    return send(this.url + path, options);
+  }
+
+  post(path: string, options: SendOptions): Promise<Reply> {
+    return send(this.url + path, { method: 'POST', ...options });
+  }
+
+  /** Sends a POST whose answer the test reads, or leaves, itself. */
+  open(path: string, options: SendOptions): ReturnType<typeof open> {
+    return open(this.url + path, { method: 'POST', ...options });
+  }
+
+  /** As the command line does it, in this process: a command takes up to a second, and tests need many keys. */
+  async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
+    const accountId = account ?? (await createAccount(this.database, 'Test', createLedgers));
+    if (creditUsd !== undefined) this.#credit(accountId, creditUsd);
+    const digestKey = digestKeyFrom(loadSecret({}, this.program.dataDir, { isShared: false }));
+    const made = await createKey(this.database, digestKey, { accountId, mode, ...controls });
+    return { ...made!, account: accountId };
+  }
+
+  /** The exact balance, which the API shows in whole cents only. */
+  async balance(account: string, mode: 'live' | 'test' = 'live'): Promise<Balance> {
+    return (await readBalance(this.database.read, ledgerIdOf(account, mode)))!;
+  }
+
+  /** Ends the program, proves its books, and ends the upstream. */
+  async stop(): Promise<void> {
+    await this.database.close();
+    try {
+      await this.program.stop();
+    } finally {
+      await this.upstream.close();
+    }
+  }
+
+  #credit(accountId: string, usd: number): void {
+    const ledger = openLedgerInProcess(this.database.url);
+    try {
+      const entryId = newIdWithPrefix('ent');
+      ledger.submit({ type: 'credit', entryId, ledgerId: ledgerIdOf(accountId, 'live'), amountMicros: microsFromUsd(usd), note: 'test' });
+    } finally {
+      ledger.close();
+    }
+  }
+}

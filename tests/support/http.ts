@@ -1,0 +1,118 @@
+// A plain HTTP client for tests: it shows what `fetch` hides (trailers, comments of an event stream, a connection cut in mid-answer).
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+
+export type SendOptions = {
+  readonly method?: string;
+  /** Sent as `Authorization: Bearer`. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON; text and bytes as they are. */
+  readonly body?: object | string | Buffer;
+};
+
+/** One frame of an event stream: an event with its data, or a comment. */
+export type Frame = { readonly event: string | null; readonly data: unknown; readonly comment: string | null };
+
+export class Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly trailers: NodeJS.Dict<string>;
+  readonly text: string;
+
+  constructor(response: IncomingMessage, text: string) {
+    this.status = response.statusCode ?? 0;
+    this.headers = response.headers;
+    this.trailers = response.trailers;
+    this.text = text;
+  }
+
+  json<Body = Record<string, unknown>>(): Body {
+    return JSON.parse(this.text) as Body;
+  }
+
+  /** The error of any endpoint, whose shape is checked elsewhere. */
+  get error(): ErrorFields {
+    const body = this.json<{ error?: ErrorFields; request_id?: string }>();
+    assert.ok(body.error, `no error in ${this.status} ${this.text}`);
+    return { ...body.error, request_id: body.request_id ?? body.error.request_id };
+  }
+
+  get frames(): Frame[] {
+    return readFrames(this.text);
+  }
+
+  /** The charge, from the head of an answer or the trailers of a stream; null when none was told. */
+  get costMicros(): number | null {
+    const value = this.headers['x-service-cost-micros'] ?? this.trailers['x-service-cost-micros'];
+    return typeof value === 'string' ? Number(value) : null;
+  }
+
+  get requestId(): string {
+    return String(this.headers['x-request-id']);
+  }
+}
+
+export type ErrorFields = {
+  readonly message: string;
+  readonly type: string;
+  readonly code: string;
+  readonly param?: string | null;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly request_id?: string;
+};
+
+/** Sends and reads all of the answer, whatever its status. */
+export async function send(url: string, options: SendOptions = {}): Promise<Reply> {
+  const response = await open(url, options).response;
+  const pieces: Buffer[] = [];
+  for await (const piece of response) pieces.push(piece as Buffer);
+  return new Reply(response, Buffer.concat(pieces).toString('utf8'));
+}
+
+/** Sends and leaves the reading, or the leaving, to the test. */
+export function open(
+  url: string,
+  { method, key, headers = {}, body }: SendOptions = {},
+): { readonly request: ClientRequest; readonly response: Promise<IncomingMessage> } {
+  const content = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const request = httpRequest(url, {
+    method: method ?? (content === undefined ? 'GET' : 'POST'),
+    agent,
+    headers: {
+      ...(content === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+  });
+  const response = once(request, 'response').then(([message]) => message as IncomingMessage);
+  // Whoever leaves early waits for no answer; what goes wrong then is no failure of the test.
+  response.catch(() => {});
+  request.end(content);
+  return { request, response };
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 100 });
+
+function readFrames(text: string): Frame[] {
+  return text
+    .split('\n\n')
+    .filter((block) => block.trim() !== '')
+    .map(readFrame);
+}
+
+function readFrame(block: string): Frame {
+  const lines = block.split('\n').filter((line) => line !== '');
+  const valueOf = (name: string) =>
+    lines
+      .filter((line) => line.startsWith(`${name}:`))
+      .map((line) => line.slice(name.length + 1).trim())
+      .join('\n');
+  const data = valueOf('data');
+  return {
+    event: valueOf('event') || null,
+    data: data.startsWith('{') ? JSON.parse(data) : data,
+    comment: lines.find((line) => line.startsWith(':'))?.slice(1).trim() ?? null,
+  };
+}

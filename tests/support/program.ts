@@ -1,0 +1,165 @@
+// The real program for tests: started as a process of its own with a fresh data folder, on a free port, and its command line beside it.
+//
+//   const program = await startProgram({ config: { limits: { requests_per_minute: null } } });
+//   const { key } = await program.createKey({ mode: 'live', creditUsd: 5 });
+//   … fetch(`${program.url}/v1/…`) …
+//   await program.stop();   // SIGTERM, proves the books with `tollgate verify`, removes the folder
+import assert from 'node:assert/strict';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = join(import.meta.dirname, '..', '..');
+const entry = join(root, 'src', 'main.ts');
+const execFileAsync = promisify(execFile);
+const startTimeoutMs = 30_000;
+
+export type ProgramOptions = {
+  /** The configuration file's content; JSON is YAML. */
+  readonly config?: object;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type NewKey = {
+  readonly mode?: 'live' | 'test';
+  /** An account of an earlier key; else one of its own is made. */
+  readonly account?: string;
+  readonly creditUsd?: number;
+  readonly dailyCapUsd?: number;
+  readonly monthlyCapUsd?: number;
+  readonly models?: string;
+  readonly rpm?: number;
+};
+
+export class Program {
+  readonly dataDir: string;
+  readonly #env: NodeJS.ProcessEnv;
+  #child: ChildProcess | null = null;
+  /** Everything printed since the last start. */
+  output = '';
+  url = '';
+
+  constructor({ config = {}, env = {} }: ProgramOptions) {
+    this.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
+    const configPath = join(this.dataDir, 'tollgate.yaml');
+    writeFileSync(configPath, JSON.stringify(config));
+    this.#env = { ...cleanEnvironment(), PORT: '0', TOLLGATE_DATA_DIR: this.dataDir, TOLLGATE_CONFIG: configPath, ...env };
+  }
+
+  get pid(): number {
+    assert.ok(this.#child?.pid, 'the program does not run');
+    return this.#child.pid;
+  }
+
+  /** Starts the program and waits until it listens. */
+  async start(): Promise<void> {
+    this.output = '';
+    const child = spawn(process.execPath, [entry, 'serve'], { cwd: root, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    this.url = await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`the program did not start:\n${this.output}`)), startTimeoutMs);
+      const settle = (action: () => void) => {
+        clearTimeout(timer);
+        action();
+      };
+      const read = (chunk: Buffer) => {
+        this.output += chunk.toString();
+        const url = /listens on (http:\S+)/.exec(this.output)?.[1];
+        if (url) settle(() => resolve(url));
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+      child.on('exit', (code) => settle(() => reject(new Error(`the program ended with ${code}:\n${this.output}`))));
+    });
+  }
+
+  /** The test key that the first start printed. */
+  get firstTestKey(): string {
+    const key = /tg_test_[0-9A-Za-z]+/.exec(this.output)?.[0];
+    assert.ok(key, `no test key in:\n${this.output}`);
+    return key;
+  }
+
+  /** Runs `tollgate <args> --json` beside the program; returns what it printed. */
+  async cli<Result = Record<string, unknown>>(...args: string[]): Promise<Result> {
+    const { stdout } = await execFileAsync(process.execPath, [entry, ...args, '--json'], { cwd: root, env: this.#env });
+    return JSON.parse(stdout) as Result;
+  }
+
+  async createKey({ mode = 'test', account, creditUsd, dailyCapUsd, monthlyCapUsd, models, rpm }: NewKey = {}) {
+    const accountId = account ?? (await this.#createAccount(creditUsd));
+    const limits = Object.entries({
+      '--daily-cap-usd': dailyCapUsd,
+      '--monthly-cap-usd': monthlyCapUsd,
+      '--models': models,
+      '--rpm': rpm,
+    });
+    const options = limits.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]));
+    const made = await this.cli<{ id: string; key: string }>(
+      'keys',
+      'create',
+      '--account',
+      accountId,
+      '--mode',
+      mode,
+      ...options,
+    );
+    return { ...made, account: accountId };
+  }
+
+  async #createAccount(creditUsd: number | undefined): Promise<string> {
+    const credit = creditUsd === undefined ? [] : ['--credit-usd', String(creditUsd)];
+    return (await this.cli<{ id: string }>('accounts', 'create', '--name', 'Test', ...credit)).id;
+  }
+
+  /** Throws with the row that disagrees. */
+  async verify(): Promise<void> {
+    const result = await this.cli<{ ok: boolean }>('verify');
+    assert.equal(result.ok, true, JSON.stringify(result));
+  }
+
+  /** Ends the process at once, as a power cut would, and waits until it is gone. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Drains and ends the process; returns its exit code. */
+  async terminate(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  /** Ends the process, proves the books, removes the folder. */
+  async stop(): Promise<void> {
+    try {
+      if (this.#child) await this.terminate();
+      await this.verify();
+    } finally {
+      rmSync(this.dataDir, { recursive: true, force: true });
+    }
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    const ended = new Promise<number | null>((resolve) => {
+      child.once('exit', (code) => resolve(code));
+    });
+    child.kill(signal);
+    return ended;
+  }
+}
+
+export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
+  const program = new Program(options);
+  await program.start();
+  return program;
+}
+
+/** Without the keys and settings of whoever runs the tests: they would switch real providers on. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'SystemRoot', 'NODE_EXTRA_CA_CERTS'];
+  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}

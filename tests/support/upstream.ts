@@ -1,0 +1,220 @@
+// A local upstream for tests: a real HTTP server on loopback that plays a script for each path and remembers what it was asked.
+//
+//   const upstream = await startUpstream(t);                                  // stops when the test ends
+//   upstream.on('/v1/chat/completions', answerStatus(529, { retryAfter: '2' }), answerJson(completion));   // one each, the last for ever
+//   … point a provider's base_url at `${upstream.url}/v1` and run …
+//   assert.equal(upstream.requests.length, 2);
+//   const request = await upstream.request(0);                                // waits until it has come
+//   assert.equal(await request.ended, 'aborted');                             // 'answered': all of the answer went out
+//
+// Scripts: answerJson, answerSse (frames, paced), answerBytes (a recording, split anywhere, paced: a slow drip), answerStatus (errors),
+// hang (never answers), thenHang and thenReset (the head and some of a body, then silence or a reset), or any function of one's own.
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+/** Plays one answer. `request` is what came; the script ends when the answer is out or the client has gone. */
+export type Script = (response: ServerResponse, request: UpstreamRequest) => void | Promise<void>;
+
+export type UpstreamRequest = {
+  readonly method: string;
+  /** Without the query, which is in `query` as it came: `alt=sse`, or ''. */
+  readonly path: string;
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed JSON; text where it was none. */
+  readonly body: unknown;
+  /** How the exchange came to its end; pending while it runs. */
+  readonly ended: Promise<'answered' | 'aborted'>;
+  /** Bytes that the kernel took so far: a client that does not read keeps it from growing. */
+  readonly bytesSent: () => number;
+};
+
+export type LocalUpstream = {
+  /** `http://127.0.0.1:<port>`, without a path. */
+  readonly url: string;
+  /** What came so far, in order. */
+  readonly requests: readonly UpstreamRequest[];
+  /** How many connections were opened. */
+  readonly connections: () => number;
+  /** Scripts for a path, one for each request in turn; the last one stays. A path without a script answers 404. */
+  readonly on: (path: string, ...scripts: [Script, ...Script[]]) => void;
+  /** The request of that index, as soon as it has come. */
+  readonly request: (index: number) => Promise<UpstreamRequest>;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts one on a free port; with a test's context it stops after the test. */
+export async function startUpstream(t?: TestContext): Promise<LocalUpstream> {
+  const scripts = new Map<string, Script[]>();
+  const requests: UpstreamRequest[] = [];
+  let connections = 0;
+  const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (incoming, response) => {
+    void readRequest(incoming, response).then((request) => {
+      requests.push(request);
+      server.emit('recorded');
+      return takeScript(scripts, request.path)(response, request);
+    });
+  });
+  server.on('connection', () => connections++);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const upstream: LocalUpstream = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    connections: () => connections,
+    on: (path, ...list) => void scripts.set(path, list),
+    request: async (index) => {
+      while (requests.length <= index) await once(server, 'recorded');
+      return requests[index]!;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  t?.after(upstream.close);
+  return upstream;
+}
+
+type AnswerOptions = { readonly status?: number; readonly headers?: Readonly<Record<string, string>> };
+type PacedOptions = AnswerOptions & { readonly paceMs?: number };
+
+/** A whole JSON answer; `body` may be text that is sent as it is. */
+export function answerJson(body: unknown, { status = 200, headers = {} }: AnswerOptions = {}): Script {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+}
+
+/** An error of an upstream: a JSON body, and `Retry-After` as it is to be sent. */
+export function answerStatus(
+  status: number,
+  { body = { error: { message: `status ${status}` } }, retryAfter }: StatusOptions = {},
+): Script {
+  return answerJson(body, { status, headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter } });
+}
+type StatusOptions = { readonly body?: unknown; readonly retryAfter?: string };
+
+/** Server-sent events. A frame is text as it goes over the wire, or an event whose data is written as JSON unless it is text. */
+export function answerSse(frames: readonly SseFrame[], options: PacedOptions = {}): Script {
+  const bytes = frames.map((frame) => Buffer.from(typeof frame === 'string' ? frame : formatFrame(frame)));
+  return playPieces(bytes, options);
+}
+export type SseFrame = string | { readonly event?: string; readonly data: unknown };
+
+function formatFrame({ event, data }: Exclude<SseFrame, string>): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  return `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
+}
+
+/** Bytes as a stream, in pieces of the given sizes, over and over: `[1]` is byte by byte. */
+export function answerBytes(bytes: Uint8Array, { sizes = [bytes.length], ...options }: BytesOptions = {}): Script {
+  const pieces: Uint8Array[] = [];
+  for (let start = 0, turn = 0; start < bytes.length; turn++) {
+    const end = start + Math.max(sizes[turn % sizes.length] ?? bytes.length, 1);
+    pieces.push(bytes.subarray(start, end));
+    start = end;
+  }
+  return playPieces(pieces, options);
+}
+type BytesOptions = PacedOptions & { readonly sizes?: readonly number[] };
+
+function playPieces(pieces: readonly Uint8Array[], { status = 200, headers = {}, paceMs = 0 }: PacedOptions): Script {
+  return async (response) => {
+    response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
+    for (const piece of pieces) {
+      if (response.destroyed) return;
+      const isTaken = response.write(piece);
+      if (paceMs > 0) await setTimeout(paceMs);
+      else if (!isTaken) await roomToWrite(response);
+    }
+    response.end();
+  };
+}
+
+/** Until the client has read what was written, or has gone. */
+async function roomToWrite(response: ServerResponse): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const goOn = (): void => {
+      response.off('drain', goOn).off('close', goOn);
+      resolve();
+    };
+    response.on('drain', goOn).on('close', goOn);
+  });
+}
+
+/** Takes the request and never says a word. */
+export const hang: Script = () => {};
+
+/** The head and these bytes, then silence. */
+export function thenHang(bytes: string | Uint8Array, { status = 200, headers = {} }: AnswerOptions = {}): Script {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
+    response.flushHeaders();
+    if (bytes.length > 0) response.write(bytes);
+  };
+}
+
+/** The head and these bytes, then the connection is reset; without bytes, before any of the answer. */
+export function thenReset(bytes: string | Uint8Array | null, options: AnswerOptions = {}): Script {
+  return async (response, request) => {
+    if (bytes !== null) {
+      await thenHang(bytes, options)(response, request);
+      // The bytes must have arrived before the reset throws away what is still on its way.
+      await setTimeout(20);
+    }
+    response.socket?.resetAndDestroy();
+  };
+}
+
+/**
+ * The bytes of a recorded answer, for instance `openai-chat/stream/x.sse`. Without the recordings the test is skipped, which it says;
+ * under CI it fails.
+ */
+export async function readRecording(t: TestContext, name: string): Promise<Buffer | null> {
+  try {
+    return await readFile(new URL(`../../../shared/fixtures/${name}`, import.meta.url));
+  } catch (error) {
+    if (process.env['CI']) throw error;
+    t.diagnostic(`no recordings beside the repository: ${name} is not tested`);
+    t.skip();
+    return null;
+  }
+}
+
+async function readRequest(incoming: IncomingMessage, response: ServerResponse): Promise<UpstreamRequest> {
+  const ended = Promise.withResolvers<'answered' | 'aborted'>();
+  response.on('close', () => ended.resolve(response.writableFinished ? 'answered' : 'aborted'));
+  const { socket } = response;
+  const startBytes = socket?.bytesWritten ?? 0;
+  const text = Buffer.concat(await incoming.toArray().catch(() => [])).toString('utf8');
+  const [path = '', query = ''] = (incoming.url ?? '').split('?', 2);
+  return {
+    method: incoming.method ?? '',
+    path,
+    query,
+    headers: incoming.headers,
+    body: parse(text),
+    ended: ended.promise,
+    bytesSent: () => (socket ? socket.bytesWritten - socket.writableLength - startBytes : 0),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function takeScript(scripts: ReadonlyMap<string, Script[]>, path: string): Script {
+  const list = scripts.get(path);
+  const script = list && list.length > 1 ? list.shift() : list?.[0];
+  return script ?? answerStatus(404, { body: { error: { message: `the test has no script for ${path}` } } });
+}
