@@ -10,7 +10,10 @@ const instructions =
   'You are the assistant of a small online shop for garden tools. Answer in the language of the customer, in at most five sentences, ' +
   'and never promise a delivery date that the order system has not given you. When a question is not about the shop, say so kindly.';
 const history = [
-  { role: 'user', content: 'Hello! I ordered a pair of pruning shears last week, order 48213. Has the parcel left your warehouse yet?' },
+  {
+    role: 'user',
+    content: 'Hello! I ordered a pair of pruning shears last week, order 48213. Has the parcel left your warehouse yet?',
+  },
   {
     role: 'assistant',
     content:
@@ -55,14 +58,24 @@ const answers: Record<WireFormat, object> = {
     created: 1_790_000_000,
     model: 'upstream-model-2026-09-01',
     choices: [
-      { index: 0, message: { role: 'assistant', content: answer, refusal: null, annotations: [] }, logprobs: null, finish_reason: 'stop' },
+      {
+        index: 0,
+        message: { role: 'assistant', content: answer, refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
     ],
     usage: {
       prompt_tokens: 247,
       completion_tokens: 131,
       total_tokens: 378,
       prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+      completion_tokens_details: {
+        reasoning_tokens: 0,
+        audio_tokens: 0,
+        accepted_prediction_tokens: 0,
+        rejected_prediction_tokens: 0,
+      },
     },
     service_tier: 'default',
     system_fingerprint: 'fp_8f2b61c3d0',
@@ -129,10 +142,20 @@ export function streamFrames(format: 'chat' | 'messages'): readonly string[] {
 }
 
 function chatFrames(words: readonly string[]): string[] {
-  const { id, created, model, service_tier: tier, system_fingerprint: fingerprint, usage } = answers.chat as Record<string, unknown>;
+  const {
+    id,
+    created,
+    model,
+    service_tier: tier,
+    system_fingerprint: fingerprint,
+    usage,
+  } = answers.chat as Record<string, unknown>;
   const head = { id, object: 'chat.completion.chunk', created, model, service_tier: tier, system_fingerprint: fingerprint };
   const frame = (delta: object, reason: string | null = null) =>
-    formatSse(null, JSON.stringify({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }], usage: null }));
+    formatSse(
+      null,
+      JSON.stringify({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }], usage: null }),
+    );
   return [
     frame({ role: 'assistant', content: '', refusal: null }),
     ...words.map((content) => frame({ content })),

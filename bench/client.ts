@@ -70,14 +70,14 @@ class AnswerEnd {
     const body = this.bodyAtMs === 0 ? this.#readHead(bytes) : bytes;
     if (body.length === 0) return false;
     if (this.#left !== null) return (this.#left -= body.length) <= 0;
-    this.#tail = (this.#tail + body.latin1Slice(Math.max(0, body.length - emptyLine.length))).slice(-emptyLine.length);
+    this.#tail = (this.#tail + body.toString('latin1', Math.max(0, body.length - emptyLine.length))).slice(-emptyLine.length);
     return this.#tail === emptyLine;
   }
 
   /** Returns what follows the head. */
   #readHead(bytes: Buffer): Buffer {
     const headBefore = this.#head.length;
-    this.#head += bytes.latin1Slice();
+    this.#head += bytes.toString('latin1');
     const end = this.#head.indexOf(emptyLine);
     const bodyStart = end + emptyLine.length;
     if (end === -1 || bodyStart === this.#head.length) return bytes.subarray(bytes.length);

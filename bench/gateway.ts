@@ -24,13 +24,24 @@ export function installGateway(upstreamPort: number): Installation {
   const configPath = join(dataDir, 'tollgate.yaml');
   writeFileSync(configPath, JSON.stringify(configFor(`http://127.0.0.1:${upstreamPort}`)));
   const env = { PATH: process.env['PATH'], PORT: '0', TOLLGATE_DATA_DIR: dataDir, TOLLGATE_CONFIG: configPath };
-  const run = (...words: string[]) => JSON.parse(execFileSync(process.execPath, [entry, ...words, '--json'], { cwd: root, env, encoding: 'utf8' })) as Record<string, string>;
+  const run = (...words: string[]) =>
+    JSON.parse(execFileSync(process.execPath, [entry, ...words, '--json'], { cwd: root, env, encoding: 'utf8' })) as Record<
+      string,
+      string
+    >;
   const account = run('accounts', 'create', '--name', 'Bench', '--credit-usd', '1000000').id!;
   return {
     dataDir,
     key: run('keys', 'create', '--account', account, '--mode', 'live').key!,
     start: (nodeArguments = []) =>
-      startChild({ script: entry, scriptArguments: ['serve'], nodeArguments, env, core: 'contestant', portPattern: /listens on http:\S+:(\d+)/ }),
+      startChild({
+        script: entry,
+        scriptArguments: ['serve'],
+        nodeArguments,
+        env,
+        core: 'contestant',
+        portPattern: /listens on http:\S+:(\d+)/,
+      }),
     remove: () => {
       run('verify');
       rmSync(dataDir, { recursive: true, force: true });
@@ -44,11 +55,24 @@ function configFor(upstream: string): object {
   const anthropic = (play: Play) => ({ kind: 'anthropic', base_url: `${upstream}/${play}`, api_key: 'bench' });
   return {
     limits: { requests_per_minute: null },
-    providers: Object.fromEntries(plays.flatMap((play) => [[`${play}-openai`, openai(play)], [`${play}-anthropic`, anthropic(play)]])),
-    models: Object.fromEntries(plays.flatMap((play) => [[modelFor(play, 'chat'), modelOn(`${play}-openai`)], [modelFor(play, 'messages'), modelOn(`${play}-anthropic`)]])),
+    providers: Object.fromEntries(
+      plays.flatMap((play) => [
+        [`${play}-openai`, openai(play)],
+        [`${play}-anthropic`, anthropic(play)],
+      ]),
+    ),
+    models: Object.fromEntries(
+      plays.flatMap((play) => [
+        [modelFor(play, 'chat'), modelOn(`${play}-openai`)],
+        [modelFor(play, 'messages'), modelOn(`${play}-anthropic`)],
+      ]),
+    ),
   };
 }
 
 function modelOn(provider: string): object {
-  return { routes: [{ provider, model: 'upstream-model' }], prices: { input: 1.25, output: 10, cache_write: 1.25, cache_read: 0.125 } };
+  return {
+    routes: [{ provider, model: 'upstream-model' }],
+    prices: { input: 1.25, output: 10, cache_write: 1.25, cache_read: 0.125 },
+  };
 }

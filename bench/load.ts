@@ -32,7 +32,7 @@ async function runLoad(clients: readonly Client[], durationMs: number): Promise<
   const wholeMs: number[] = [];
   const startMs = performance.now();
   const repeat = async (client: Client) => {
-    for (let nowMs = startMs; nowMs - startMs < durationMs && wholeMs.length < requestsMax; ) {
+    for (let nowMs = startMs; nowMs - startMs < durationMs && wholeMs.length < requestsMax;) {
       const firstByteAtMs = await client.send();
       firstByteMs.push(firstByteAtMs - nowMs);
       const endMs = performance.now();

@@ -18,7 +18,11 @@ export type Figures = {
   readonly cpuMicrosPerRequest: number;
 };
 
-export type Row = { readonly workload: Workload; readonly clients: number; readonly figures: Readonly<Record<ContestantName, Figures>> };
+export type Row = {
+  readonly workload: Workload;
+  readonly clients: number;
+  readonly figures: Readonly<Record<ContestantName, Figures>>;
+};
 
 export type Plan = { readonly rounds: number; readonly durationMs: number; readonly clients: readonly number[] };
 
@@ -36,7 +40,8 @@ export async function measureAll(contestants: Contestants, workloads: readonly W
 
 /** Lets every contestant's code be compiled and its connections be opened. */
 export async function warmUp(contestants: Contestants, workloads: readonly Workload[], plan: Plan): Promise<void> {
-  for (const workload of workloads) await measureRow(contestants, { workload, clients: Math.max(...plan.clients) }, plan.durationMs);
+  for (const workload of workloads)
+    await measureRow(contestants, { workload, clients: Math.max(...plan.clients) }, plan.durationMs);
 }
 
 async function measureRow(contestants: Contestants, cell: Omit<Row, 'figures'>, durationMs: number): Promise<Row> {
@@ -45,7 +50,12 @@ async function measureRow(contestants: Contestants, cell: Omit<Row, 'figures'>, 
   return { ...cell, figures: Object.fromEntries(figures) as Row['figures'] };
 }
 
-async function measure(contestants: Contestants, name: ContestantName, cell: Omit<Row, 'figures'>, durationMs: number): Promise<Figures> {
+async function measure(
+  contestants: Contestants,
+  name: ContestantName,
+  cell: Omit<Row, 'figures'>,
+  durationMs: number,
+): Promise<Figures> {
   const { [name]: child, key } = contestants;
   const request = name === 'gateway' ? cell.workload.asked : cell.workload.relayed;
   return underLoad({ port: child.port, request, key }, { clients: cell.clients, durationMs }, async (load) => {

@@ -18,7 +18,8 @@ function relay({ url, headers }: IncomingMessage, body: Buffer, response: Server
   pool.dispatch(
     { method: 'POST', path: url!, headers: { authorization, 'content-type': contentType }, body },
     {
-      onRequestStart: (controller) => void response.once('close', () => response.writableFinished || controller.abort(clientGone)),
+      onRequestStart: (controller) =>
+        void response.once('close', () => response.writableFinished || controller.abort(clientGone)),
       onResponseStart: (_controller, status, answerHeaders) => {
         response.writeHead(status, answerHeaders as OutgoingHttpHeaders);
       },

@@ -28,14 +28,14 @@ export const wholeAnswers: readonly Workload[] = [
   workload('chat', 'whole', { client: 'chat', upstream: 'chat' }),
   workload('messages', 'whole', { client: 'messages', upstream: 'messages' }),
   workload('responses', 'whole', { client: 'responses', upstream: 'responses' }),
-  workload('chat to messages', 'whole', { client: 'chat', upstream: 'messages' }),
+  workload('chat-to-messages', 'whole', { client: 'chat', upstream: 'messages' }),
 ];
 
 export const streams: readonly Workload[] = [
-  workload('chat', 'paced', { client: 'chat', upstream: 'chat' }),
-  workload('chat to messages', 'paced', { client: 'chat', upstream: 'messages' }),
-  workload('chat, burst', 'burst', { client: 'chat', upstream: 'chat' }),
-  workload('chat to messages, burst', 'burst', { client: 'chat', upstream: 'messages' }),
+  workload('chat-stream', 'paced', { client: 'chat', upstream: 'chat' }),
+  workload('chat-to-messages-stream', 'paced', { client: 'chat', upstream: 'messages' }),
+  workload('chat-burst', 'burst', { client: 'chat', upstream: 'chat' }),
+  workload('chat-to-messages-burst', 'burst', { client: 'chat', upstream: 'messages' }),
 ];
 
 export const silentStream = workload('silent', 'silent', { client: 'chat', upstream: 'chat' });

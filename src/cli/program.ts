@@ -1,5 +1,6 @@
 // The command line: every command on one screen. Each takes --json; what it prints then is a contract (README, "Command line").
 import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config/config-error.ts';
 import { createAccountCommand, creditAccountCommand, listAccountsCommand } from './accounts.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand, updateKeyCommand } from './keys.ts';
 import { checkModelsCommand, listModelsCommand } from './models.ts';
@@ -12,12 +13,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
     await buildProgram().parseAsync(argv);
   } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = error.exitCode;
-    else {
-      process.exitCode = 1;
-      const isExpected = error instanceof CommandFailed || (error instanceof Error && error.name === 'ConfigError');
-      console.error(isExpected ? `tollgate: ${(error as Error).message}` : error);
-    }
+    if (error instanceof CommanderError) process.exit(error.exitCode);
+    const isExpected = error instanceof CommandFailed || error instanceof ConfigError;
+    console.error(isExpected ? `tollgate: ${error.message}` : error);
+    // Not `exitCode`: a start that failed half-way has threads and sockets open.
+    process.exit(1);
   }
 }
 

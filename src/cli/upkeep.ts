@@ -28,7 +28,7 @@ export async function verifyCommand(options: JsonOption): Promise<void> {
     const text = result.ok
       ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges.`
       : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
-        `expected ${result.problem.expected}, found ${result.problem.found}.`;
+        `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
     printResult(options, result, text);
   });
 }

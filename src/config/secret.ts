@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ConfigError } from './config-error.ts';
 
 const secretCharactersMin = 32;
 
@@ -16,8 +17,9 @@ export function loadSecret(
 ): Buffer {
   const given = env.TOLLGATE_SECRET;
   if (given !== undefined && given !== '') return checked(given, 'TOLLGATE_SECRET');
-  if (isShared)
-    throw new Error('TOLLGATE_SECRET must be set with a database that several machines share: the same on each of them');
+  if (isShared) {
+    throw fault('TOLLGATE_SECRET', 'must be set with a database that several machines share', 'Give each of them the same one.');
+  }
   const path = join(dataDir, 'secret');
   if (!existsSync(path)) makeSecret(path);
   return checked(readFileSync(path, 'utf8').trim(), path);
@@ -25,11 +27,17 @@ export function loadSecret(
 
 function checked(text: string, source: string): Buffer {
   if (text.length < secretCharactersMin) {
-    throw new Error(
-      `${source} must be a random text of at least ${secretCharactersMin} characters, for instance from "openssl rand -hex 32"`,
+    throw fault(
+      source,
+      `must be a random text of at least ${secretCharactersMin} characters; got ${text.length}`,
+      'Make one with "openssl rand -hex 32".',
     );
   }
   return Buffer.from(text, 'utf8');
+}
+
+function fault(field: string, problem: string, remedy: string): ConfigError {
+  return new ConfigError({ place: null, field, problem, remedy });
 }
 
 /** Written aside and linked, so that of two starts at once both read the same secret, and none reads half of one. */

@@ -47,7 +47,7 @@ export type ApiKeysTable = {
 };
 
 /** The balances of one account in one mode, kept beside the entries that they are the sum of. */
-export type LedgersTable = {
+type LedgersTable = {
   /** `<account id>:<mode>` */
   id: string;
   account_id: string;
@@ -60,7 +60,7 @@ export type LedgersTable = {
 };
 
 /** What one key has spent and holds in one UTC day or month: what its caps are compared with. */
-export type KeyWindowsTable = {
+type KeyWindowsTable = {
   key_id: string;
   kind: 'day' | 'month';
   /** `2026-11-21` or `2026-11` */
@@ -85,7 +85,7 @@ export type HoldsTable = {
 };
 
 /** One lease for each running process. A hold whose owner has no row here belongs to nobody and is given back. */
-export type HoldOwnersTable = {
+type HoldOwnersTable = {
   owner: string;
   host: string;
   pid: number;
@@ -148,7 +148,7 @@ export type ChargesTable = {
 };
 
 /** Counters that triggers raise; a process polls them to learn that what it keeps in memory is out of date. */
-export type RevisionsTable = {
+type RevisionsTable = {
   name: string;
   value: number;
 };

@@ -118,6 +118,8 @@ export type StreamPipe<Input> = {
 export type StreamProgress = {
   status: 'running' | 'finished' | 'failed';
   usage: Usage | null;
+  /** The upstream's count of the input, where its first event gives one: what a client that leaves is charged its input by. */
+  earlyUsage: Usage | null;
   stop: Stop | null;
   /** UTF-8 bytes of text, reasoning and arguments so far: what our own count is made from when the upstream gives none. */
   outputBytes: number;

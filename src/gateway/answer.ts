@@ -18,10 +18,10 @@ export async function sendAnswer(running: Running): Promise<void> {
   if ('kind' in answered) {
     if (!wasStoppedByClient(running) || !answered.requestSent) throw await endFailed(running, answered.failure, 0);
     // The client left and the upstream was stopped: it has read the input by then, and whatever it wrote nobody saw.
-    await settleHold(running, { usage: null, outputBytes: 0, ending: 'cut-off' });
+    await settleHold(running, { usage: null, earlyUsage: null, outputBytes: 0, ending: 'cut-off' });
     return;
   }
-  const charge = await settleHold(running, { ...answered, ending: client.isGone() ? 'cut-off' : 'complete' });
+  const charge = await settleHold(running, { ...answered, earlyUsage: null, ending: client.isGone() ? 'cut-off' : 'complete' });
   client.sendAnswer(JSON.stringify(answered.body), {
     ...headHeaders(running, ignored),
     [gateway.headers.cost]: String(charge.costMicros),

@@ -17,7 +17,8 @@ export type CallFailed = { readonly kind: 'failure'; readonly failure: UpstreamF
 export type Call = { readonly reply: CallReply; readonly ignored: readonly string[] };
 
 export async function callUpstream(running: Running): Promise<Call> {
-  const written = writeUpstreamRequest(running, running.hold.maxOutputTokens);
+  const { hold } = running;
+  const written = hold.isReduced ? writeUpstreamRequest(running, hold.maxOutputTokens) : running.written;
   const reply = await send(running, written);
   if (reply.kind === 'failure' && !running.controller.signal.aborted) noteFailure(running, reply.failure);
   return { reply, ignored: written.ignored };
@@ -50,12 +51,20 @@ async function send(running: Running, written: WrittenRequest): Promise<CallRepl
   return { kind: 'failure', failure: { ...reply.failure, message }, requestSent: reply.requestSent };
 }
 
-/** Says in the log what the client is not told. */
+/** Says in the log what the client is not told. The sandbox fails only when it is asked to. */
 export function noteFailure({ gateway, route, trace, requestId, model }: Running, failure: UpstreamFailure): void {
   trace.upstreamStatus = failure.status;
-  const provider = route.transport === 'http' ? route.provider.name : 'sandbox';
-  const fields = { request_id: requestId, provider, model: model.id, kind: failure.kind, upstream_status: failure.status };
-  if (needsOperator(failure))
+  if (route.transport === 'sandbox') return;
+  const fields = {
+    request_id: requestId,
+    provider: route.provider.name,
+    model: model.id,
+    kind: failure.kind,
+    upstream_status: failure.status,
+  };
+  if (needsOperator(failure)) {
     gateway.log.error(fields, 'the provider refuses its credential or wants money: no request through it can succeed');
-  else gateway.log.warn(fields, 'the upstream failed');
+  } else {
+    gateway.log.warn(fields, 'the upstream failed');
+  }
 }

@@ -16,6 +16,8 @@ export type HoldRequest = {
   readonly price: AppliedPrice;
   readonly request: ClientRequest;
   readonly inputTokensUpper: number;
+  /** What `outputLimitOf` gives. */
+  readonly outputTokens: number;
   readonly format: ClientFormatName;
 };
 
@@ -34,10 +36,14 @@ const reducedOutputTokensMin = 1_024;
 /** What is affordable can shrink between the refusal and the next try, when others reserve at the same moment. */
 const triesMax = 4;
 
+/** The caller's own maximum, bounded by the model; without one, the configuration's. */
+export function outputLimitOf({ config }: Gateway, model: Model, request: ClientRequest): number {
+  return Math.min(request.maxOutputTokens ?? config.limits.default_max_output_tokens, model.maxOutputTokens);
+}
+
 /** Throws ApiError 402, 403 or 429 when the most that the request can cost does not fit. */
 export async function placeHold(gateway: Gateway, wanted: HoldRequest): Promise<Hold> {
-  let maxOutputTokens = outputLimitOf(gateway, wanted);
-  const wantedOutputTokens = maxOutputTokens;
+  let maxOutputTokens = wanted.outputTokens;
   for (let tries = 1; ; tries++) {
     const amountMicros = worstCaseOf(wanted, maxOutputTokens);
     const outcome = await reserve(gateway, wanted, amountMicros);
@@ -47,7 +53,7 @@ export async function placeHold(gateway: Gateway, wanted: HoldRequest): Promise<
         id: wanted.requestId,
         amountMicros,
         maxOutputTokens,
-        isReduced: maxOutputTokens < wantedOutputTokens,
+        isReduced: maxOutputTokens < wanted.outputTokens,
         availableMicros,
       };
     }
@@ -56,11 +62,6 @@ export async function placeHold(gateway: Gateway, wanted: HoldRequest): Promise<
     if (!mayReduce) throw refusal(wanted, outcome, { amountMicros, affordable, nowMs: gateway.nowMs() });
     maxOutputTokens = Math.min(affordable, maxOutputTokens - 1);
   }
-}
-
-/** The caller's own maximum, bounded by the model; without one, the configuration's. */
-function outputLimitOf(gateway: Gateway, { model, request }: HoldRequest): number {
-  return Math.min(request.maxOutputTokens ?? gateway.config.limits.default_max_output_tokens, model.maxOutputTokens);
 }
 
 function reducedFloor(request: ClientRequest): number {

@@ -11,7 +11,7 @@ import type { ForwardableHeaders } from '../providers/provider.ts';
 import { sendAnswer } from './answer.ts';
 import type { Client } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
-import { placeHold } from './hold.ts';
+import { outputLimitOf, placeHold } from './hold.ts';
 import { chooseRoute, modelNotFound } from './route.ts';
 import type { Running } from './running.ts';
 import { releaseHold } from './settle.ts';
@@ -64,17 +64,27 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
     forwardable: incoming.forwardable,
   };
   // What cannot be sent is refused here, before anything is held for it.
-  writeUpstreamRequest(asked, model.maxOutputTokens);
+  const outputTokens = outputLimitOf(gateway, model, request);
+  const written = writeUpstreamRequest(asked, outputTokens);
 
-  const hold = await placeHold(gateway, { requestId, key, model, price, request, inputTokensUpper, format: format.name });
+  const hold = await placeHold(gateway, {
+    requestId,
+    key,
+    model,
+    price,
+    request,
+    inputTokensUpper,
+    outputTokens,
+    format: format.name,
+  });
   trace.holdMicros = hold.amountMicros;
   const controller = gateway.runs.open();
-  const running: Running = { ...asked, hold, rateHeaders, controller, requestId };
+  const running: Running = { ...asked, written, hold, rateHeaders, controller, requestId, isResolved: false };
   try {
     await (request.stream ? streamAnswer(running) : sendAnswer(running));
   } catch (error) {
-    // Every expected end resolves its hold; this is for the unexpected, and does nothing when it is resolved.
-    await releaseHold(running, 0);
+    // Every expected end resolves its hold; this is for the unexpected.
+    if (!running.isResolved) await releaseHold(running, 0);
     throw error;
   } finally {
     gateway.runs.close(controller);

@@ -9,6 +9,7 @@ import type { Client, Headers } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
 import type { Hold } from './hold.ts';
 import type { ChosenRoute } from './route.ts';
+import type { WrittenRequest } from './upstream-request.ts';
 
 /** What was asked for, before anything is held. */
 export type Asked = {
@@ -27,10 +28,14 @@ export type Asked = {
 
 export type Running = Asked & {
   readonly requestId: string;
+  /** What goes upstream, unless the hold is reduced: then it is written anew. */
+  readonly written: WrittenRequest;
   readonly hold: Hold;
   readonly rateHeaders: Headers;
   /** Stops the upstream. */
   readonly controller: AbortController;
+  /** Whether the hold was settled or released. */
+  isResolved: boolean;
 };
 
 export function answerContextOf({ requestId, model, request, estimate, gateway }: Running): AnswerContext {

@@ -5,13 +5,15 @@ import type { Usage } from '../canonical/usage.ts';
 import { noUsage, totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
 import type { Micros } from '../lib/money.ts';
-import { floorToCents, micros } from '../lib/money.ts';
+import { floorToCents, zeroMicros } from '../lib/money.ts';
 import { tokensFromBytes } from '../lib/tokens.ts';
 import type { Running } from './running.ts';
 
 export type Ended = {
-  /** The upstream's own count; null when it gave none. */
+  /** The upstream's own count; null when it gave none, or none yet. */
   readonly usage: Usage | null;
+  /** The upstream's count of the input from the start of a stream; null when it gave none. */
+  readonly earlyUsage: Usage | null;
   readonly outputBytes: number;
   readonly ending: 'complete' | 'cut-off';
 };
@@ -21,7 +23,7 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
 /** Charges what was used. Throws when the ledger cannot be written: the client must not be told of success then. */
 export async function settleHold(running: Running, ended: Ended): Promise<Charge> {
   const { gateway, key, hold, trace, price } = running;
-  const usage = clampUsage(running, ended.usage ?? ownCount(running, ended.outputBytes));
+  const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
   const priced = priceUsage(price, usage);
   const outcome = await gateway.ledger.submit({
     type: 'settle',
@@ -31,6 +33,7 @@ export async function settleHold(running: Running, ended: Ended): Promise<Charge
     costMicros: priced.costMicros,
     record: recordOf(running, ended, { usage, ...priced }),
   });
+  running.isResolved = true;
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
   Object.assign(trace, {
     inputTokens: totalInputTokens(usage),
@@ -44,9 +47,11 @@ export async function settleHold(running: Running, ended: Ended): Promise<Charge
 
 /** Gives the hold back. `outputBytes`: what the upstream had generated before it failed, which the operator pays. */
 export async function releaseHold(running: Running, outputBytes: number): Promise<void> {
-  const lossMicros = outputBytes === 0 ? micros(0) : priceUsage(running.price, ownCount(running, outputBytes)).upstreamCostMicros;
+  const generated = ownCount(running, { earlyUsage: null, outputBytes });
+  const lossMicros = outputBytes === 0 ? zeroMicros : priceUsage(running.price, generated).upstreamCostMicros;
   running.trace.ending ??= 'failed';
   const outcome = await running.gateway.ledger.submit({ type: 'release', holdId: running.hold.id, lossMicros });
+  running.isResolved = true;
   if (outcome.type === 'released') running.trace.lossMicros = lossMicros;
 }
 
@@ -67,8 +72,10 @@ function recordOf({ model, format, route, request }: Running, ended: Ended, pric
   };
 }
 
-function ownCount({ estimate }: Running, outputBytes: number): Usage {
-  return { ...noUsage, inputTokens: estimate.likely, outputTokens: tokensFromBytes(outputBytes) };
+/** What we count ourselves, the input aside where the upstream has counted it already. */
+function ownCount({ estimate }: Running, { earlyUsage, outputBytes }: Pick<Ended, 'earlyUsage' | 'outputBytes'>): Usage {
+  const input = earlyUsage ?? { ...noUsage, inputTokens: estimate.likely };
+  return { ...input, outputTokens: tokensFromBytes(outputBytes), reasoningTokens: 0 };
 }
 
 /** An upstream's usage is untrusted: no request can have more input than the context, nor more output than the model gives. */

@@ -2,7 +2,7 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { ApiError } from '../canonical/errors.ts';
 import type { StreamProgress } from '../formats/format.ts';
-import { callUpstream, noteFailure } from './call.ts';
+import { callUpstream, noteFailure, type CallFailed } from './call.ts';
 import type { ClientStream } from './client.ts';
 import { endFailed } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
@@ -14,7 +14,7 @@ export async function streamAnswer(running: Running): Promise<void> {
   stopWhenGone(running);
   const { reply, ignored } = await callUpstream(running);
   if (reply.kind === 'failure') {
-    const error = await endWithoutSuccess(running, { ...reply, outputBytes: 0 });
+    const error = await endWithoutSuccess(running, reply, { earlyUsage: null, outputBytes: 0 });
     if (error) throw error;
     return;
   }
@@ -71,8 +71,7 @@ async function copyFrames(running: Running, frames: AsyncIterable<string>, outpu
 
 async function finish(running: Running, pipe: OpenFrames['pipe'], output: Output): Promise<void> {
   const { client, gateway } = running;
-  const { usage, outputBytes } = pipe.progress;
-  const charge = await settleHold(running, { usage, outputBytes, ending: client.isGone() ? 'cut-off' : 'complete' });
+  const charge = await settleHold(running, { ...pipe.progress, ending: client.isGone() ? 'cut-off' : 'complete' });
   if (client.isGone()) return;
   output.open().end(pipe.close(costComment(charge)), {
     [gateway.headers.cost]: String(charge.costMicros),
@@ -85,7 +84,7 @@ function costComment({ costMicros, balanceCents }: Charge): string {
 }
 
 async function fail(running: Running, pipe: OpenFrames['pipe'], output: Output, failure: UpstreamFailure): Promise<void> {
-  const error = await endWithoutSuccess(running, { failure, requestSent: true, outputBytes: pipe.progress.outputBytes });
+  const error = await endWithoutSuccess(running, { failure, requestSent: true }, pipe.progress);
   if (!error) return;
   if (!output.hasBegun) throw error;
   running.trace.errorCode = error.code;
@@ -95,10 +94,11 @@ async function fail(running: Running, pipe: OpenFrames['pipe'], output: Output, 
 /** A stream that we stopped because its client left is paid for as far as it came; a failure is free. Returns the error to tell. */
 async function endWithoutSuccess(
   running: Running,
-  { failure, requestSent, outputBytes }: { failure: UpstreamFailure; requestSent: boolean; outputBytes: number },
+  { failure, requestSent }: Pick<CallFailed, 'failure' | 'requestSent'>,
+  { earlyUsage, outputBytes }: Pick<StreamProgress, 'earlyUsage' | 'outputBytes'>,
 ): Promise<ApiError | null> {
   if (wasStoppedByClient(running) && requestSent) {
-    await settleHold(running, { usage: null, outputBytes, ending: 'cut-off' });
+    await settleHold(running, { usage: null, earlyUsage, outputBytes, ending: 'cut-off' });
     return null;
   }
   return endFailed(running, failure, outputBytes);

@@ -16,8 +16,8 @@ export type Audit = {
   charges: number;
 };
 
-export type LedgerSums = { posted_micros: number; held_micros: number; input_tokens: number; output_tokens: number };
-export type WindowSums = { settled_micros: number; held_micros: number };
+type LedgerSums = { posted_micros: number; held_micros: number; input_tokens: number; output_tokens: number };
+type WindowSums = { settled_micros: number; held_micros: number };
 
 export function newAudit(ledgerIds: readonly string[]): Audit {
   const zero = { posted_micros: 0, held_micros: 0, input_tokens: 0, output_tokens: 0 };

@@ -13,7 +13,7 @@ await Promise.all(Array.from({ length: 16 }, (_, lane) => chargeForever(lane)));
 async function chargeForever(lane: number): Promise<never> {
   for (let number = 0; ; number++) {
     const asked = { holdId: `${owner}-${lane}-${number}`, ledgerId, keyId: 'k' } as const;
-    await ledger.submit({ ...reserveOf(asked, 10), owner } as Parameters<typeof ledger.submit>[0]);
+    await ledger.submit({ ...reserveOf(asked, 10), owner });
     await ledger.submit(settleOf(asked, 7));
     writeSync(1, `${asked.holdId}\n`);
   }

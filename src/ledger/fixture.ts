@@ -9,7 +9,7 @@ import type { Tables } from '../db/schema.ts';
 import { noUsage } from '../canonical/usage.ts';
 import { type Micros, micros } from '../lib/money.ts';
 import type { Book } from './book.ts';
-import type { ChargeRecord, Command, LedgerId, Mode } from './commands.ts';
+import type { ChargeRecord, Credit, LedgerId, Mode, Reserve, Settle } from './commands.ts';
 import { createLedgers } from './create-ledgers.ts';
 
 export const startMs = Date.UTC(2026, 10, 21, 12);
@@ -75,16 +75,16 @@ export const record: ChargeRecord = {
 
 type Asked = { readonly holdId: string; readonly ledgerId: LedgerId; readonly keyId: string };
 
-export function reserveOf(asked: Asked, amount: number, caps: { daily?: number; monthly?: number } = {}): Command {
+export function reserveOf(asked: Asked, amount: number, caps: { daily?: number; monthly?: number } = {}): Reserve {
   const dailyCapMicros = (caps.daily ?? null) as Micros | null;
   const monthlyCapMicros = (caps.monthly ?? null) as Micros | null;
   return { type: 'reserve', ...asked, amountMicros: micros(amount), dailyCapMicros, monthlyCapMicros, owner: 'run_1' };
 }
 
-export function settleOf(asked: Asked, cost: number): Command {
+export function settleOf(asked: Asked, cost: number): Settle {
   return { type: 'settle', ...asked, costMicros: micros(cost), record };
 }
 
-export function creditOf(ledgerId: LedgerId, amount: number, entryId = `credit-${ledgerId}-${amount}`): Command {
+export function creditOf(ledgerId: LedgerId, amount: number, entryId = `credit-${ledgerId}-${amount}`): Credit {
   return { type: 'credit', entryId, ledgerId, amountMicros: micros(amount), note: 'test' };
 }

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type Database, sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
-import { micros } from '../lib/money.ts';
-import type { Command } from './commands.ts';
+import { type Micros, micros } from '../lib/money.ts';
 import { addAccount, creditOf, openTestDatabase, reserveOf, settleOf, startMs } from './fixture.ts';
 import { readBalance } from './queries.ts';
 import { type Owner, SqliteLease } from './sqlite-lease.ts';
@@ -17,8 +16,8 @@ test('a command that cannot be run fails alone; the rest of its batch is written
   const { database, open } = await openBooks(t);
   const { store } = open();
   const badKey = reserveOf({ ...hold('b'), keyId: 'nobody' }, 1);
-  const badAmount = { ...reserveOf(hold('c'), 1), amountMicros: 0.5 } as Command;
-  const below = { ...settleOf(hold('a'), 1), costMicros: -1 } as Command;
+  const badAmount = { ...reserveOf(hold('c'), 1), amountMicros: 0.5 as Micros };
+  const below = { ...settleOf(hold('a'), 1), costMicros: micros(-1) };
   const tooMuch = creditOf(ledgerId, Number.MAX_SAFE_INTEGER);
   const replies = store.run([
     creditOf(ledgerId, 100),
@@ -68,8 +67,8 @@ test('holds of a process whose lease ended are given back; those of a process th
   const { open, clock, held } = await openBooks(t);
   const quiet = open({ owner: 'run_quiet', pid: 1, isRunning: () => true });
   const lively = open({ owner: 'run_lively', pid: 2, isRunning: () => true });
-  quiet.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_quiet' } as Command]);
-  lively.store.run([{ ...reserveOf(hold('b'), 20), owner: 'run_lively' } as Command]);
+  quiet.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_quiet' }]);
+  lively.store.run([{ ...reserveOf(hold('b'), 20), owner: 'run_lively' }]);
   for (let seconds = 0; seconds < 60; seconds += 10) {
     assert.equal(lively.store.sweep(), 0, `after ${seconds} s`);
     clock.nowMs += 10_000;
@@ -78,10 +77,7 @@ test('holds of a process whose lease ended are given back; those of a process th
   assert.equal(lively.store.sweep(), 1);
   assert.equal(await held(), 20);
   // The quiet process comes back: its late settlement is charged from what is available, and it may place holds again.
-  const [charged, reserved] = quiet.store.run([
-    settleOf(hold('a'), 10),
-    { ...reserveOf(hold('c'), 5), owner: 'run_quiet' } as Command,
-  ]);
+  const [charged, reserved] = quiet.store.run([settleOf(hold('a'), 10), { ...reserveOf(hold('c'), 5), owner: 'run_quiet' }]);
   assert.deepEqual(
     [charged, reserved?.type],
     [{ type: 'charged', chargedMicros: 10, lossMicros: 0, availableMicros: 70 }, 'held'],
@@ -92,7 +88,7 @@ test('holds of a process whose lease ended are given back; those of a process th
 test('after a kill the next start gives back at once what was held, also when it gets the same pid', async (t) => {
   const { open, held, database } = await openBooks(t);
   const killed = open({ owner: 'run_killed', pid: 7, processStartedAtMs: 1 });
-  killed.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_killed' } as Command]);
+  killed.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_killed' }]);
   const sameProcess = open({ owner: 'run_other', pid: 7, processStartedAtMs: 1 });
   assert.equal(sameProcess.store.sweep(), 0, 'two ledgers of one process keep their hands off each other');
   const elsewhere = open({ owner: 'run_elsewhere', host: 'there', pid: 8, isRunning: () => false });
@@ -109,7 +105,7 @@ test('a process on this machine that no longer runs loses its holds at the next 
   const options = { isRunning: (pid: number) => running.has(pid) };
   const first = open({ owner: 'run_first', pid: 7, ...options });
   const second = open({ owner: 'run_second', pid: 8, ...options });
-  first.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_first' } as Command]);
+  first.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_first' }]);
   assert.equal(second.store.sweep(), 0);
   running.delete(7);
   assert.equal(second.store.sweep(), 1);
@@ -119,7 +115,7 @@ test('a process on this machine that no longer runs loses its holds at the next 
 test('a ledger that closes leaves nothing behind that another would wait for', async (t) => {
   const { open, held } = await openBooks(t);
   const first = open({ owner: 'run_first', pid: 7, isRunning: () => true });
-  first.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_first' } as Command]);
+  first.store.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_first' }]);
   first.store.close();
   const second = open({ owner: 'run_second', pid: 8, isRunning: () => true });
   assert.equal(second.store.sweep(), 1);
@@ -138,7 +134,7 @@ test('a lease is renewed by the batches too, so that no hold is ever placed with
   // Undone with its transaction, the renewal is made again.
   clock.nowMs += 3_600_000;
   other.store.sweep();
-  sleeper.store.run([{ ...creditOf(ledgerId, 1), amountMicros: micros(-1) } as Command]);
+  sleeper.store.run([{ ...creditOf(ledgerId, 1), amountMicros: micros(-1) }]);
   sleeper.store.run([reserveOf(hold('b'), 10)]);
   assert.equal(other.store.sweep(), 0);
 });

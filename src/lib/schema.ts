@@ -19,7 +19,7 @@ export function compileSchema(schema: TSchema): (value: unknown) => SchemaProble
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return null;
-    return findProblem(schema as JsonSchema, value, '') ?? { path: '', message: 'is not valid' };
+    return findProblem(schema, value, '') ?? { path: '', message: 'is not valid' };
   };
 }
 
@@ -202,7 +202,7 @@ function matchesType(schema: JsonSchema, value: unknown): boolean {
 
 /** A noun phrase: "a string", "a number from 0 to 2", "`low`, `medium` or `high`". */
 function describe(schema: JsonSchema): string {
-  if ('const' in schema) return schema.const === null ? 'null' : `\`${String(schema.const)}\``;
+  if ('const' in schema) return `\`${JSON.stringify(schema.const).replaceAll('"', '')}\``;
   if (schema.enum) return either(schema.enum.map((value) => `\`${String(value)}\``));
   if (schema.anyOf) {
     // That null means "not given" everywhere needs no saying.
@@ -244,7 +244,7 @@ function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'string') return value.length <= 40 ? JSON.stringify(value) : 'a string';
-  return String(value);
+  return JSON.stringify(value);
 }
 
 function either(phrases: readonly string[]): string {

@@ -9,7 +9,7 @@ function parse(pieces: readonly Uint8Array[]): SseEvent[] {
 }
 
 function split(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
-  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b);
+  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].toSorted((a, b) => a - b);
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 }
 

@@ -64,7 +64,11 @@ test('an answer that reaches max_tokens says so', async () => {
 
 test('thinking comes as a block of its own before the text, whole and as a stream', async () => {
   const body = request('Hello!\nsandbox: think=The user greets me.');
-  const whole = await sandbox.messages.create({ ...body, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } });
+  const whole = await sandbox.messages.create({
+    ...body,
+    max_tokens: 2_000,
+    thinking: { type: 'enabled', budget_tokens: 1_024 },
+  });
   const streamed = await sandbox.messages
     .stream({ ...body, max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } })
     .finalMessage();
@@ -151,11 +155,23 @@ test('x-api-key works as well as Bearer', async () => {
 
 test('401, 403, 404 and 400 are the typed errors, in the shape of Messages', async () => {
   const restricted = await newClient({ models: ['gpt-4o'] });
-  const table = [
+  const table: readonly Expected[] = [
     { client: clientOf('tg_live_wrong'), expected: AuthenticationError, type: 'authentication_error', code: 'invalid_api_key' },
     { client: restricted, expected: PermissionDeniedError, type: 'permission_error', code: 'model_not_allowed_for_key' },
-    { client: sandbox, fields: { model: 'no-such-model' }, expected: NotFoundError, type: 'not_found_error', code: 'model_not_found' },
-    { client: sandbox, fields: { temperature: 2 }, expected: BadRequestError, type: 'invalid_request_error', code: 'invalid_request' },
+    {
+      client: sandbox,
+      fields: { model: 'no-such-model' },
+      expected: NotFoundError,
+      type: 'not_found_error',
+      code: 'model_not_found',
+    },
+    {
+      client: sandbox,
+      fields: { temperature: 2 },
+      expected: BadRequestError,
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+    },
   ];
   for (const { client, fields, expected, type, code } of table) {
     const error = await failing(client, expected, fields);
@@ -201,6 +217,14 @@ test('a stream that breaks off throws', async () => {
     return true;
   });
 });
+
+type Expected = {
+  readonly client: Anthropic;
+  readonly fields?: { readonly model?: string; readonly temperature?: number };
+  readonly expected: new (...args: never[]) => APIError;
+  readonly type: string;
+  readonly code: string;
+};
 
 function request(content: string): Anthropic.MessageCreateParamsNonStreaming {
   return { model: 'claude-haiku-4-5', max_tokens: 300, messages: [{ role: 'user', content }] };

@@ -146,7 +146,8 @@ test('responses runs a tool loop by giving the output back as input', async () =
     tools,
     input: [
       { role: 'user', content: directive },
-      ...first.output,
+      // The types of the package do not let its own output back in; its documentation does.
+      ...(first.output as OpenAI.Responses.ResponseInput),
       { type: 'function_call_output', call_id: call.call_id, output: 'sunny' },
     ],
   });
@@ -196,10 +197,7 @@ test('a live responses request comes back whole and as a stream', async () => {
 });
 
 test('a recorded chat stream of parallel tool calls is read whole', async (t) => {
-  const recording = await readRecording(
-    t,
-    'openai-chat/stream/pydantic-ai--test_dbos.test_complex_agent_run_in_workflow.0.sse',
-  );
+  const recording = await readRecording(t, 'openai-chat/stream/pydantic-ai--test_dbos.test_complex_agent_run_in_workflow.0.sse');
   if (!recording) return;
   gateway.upstream.on('/v1/chat/completions', answerBytes(recording, { sizes: [7, 100, 1_000] }));
   const stream = live.chat.completions.stream({
@@ -293,7 +291,11 @@ test('5xx: a failing provider is an InternalServerError', async () => {
 
 test('a stream that breaks off throws, in chat and in responses', async () => {
   const content = 'sandbox: cut_after=3';
-  const chat = await sandbox.chat.completions.create({ model: 'gpt-5-mini', messages: [{ role: 'user', content }], stream: true });
+  const chat = await sandbox.chat.completions.create({
+    model: 'gpt-5-mini',
+    messages: [{ role: 'user', content }],
+    stream: true,
+  });
   await assert.rejects(Array.fromAsync(chat), { code: 'upstream_error' });
   const responses = await sandbox.responses.create({ model: 'gpt-5-mini', input: content, stream: true });
   await assert.rejects(Array.fromAsync(responses), /upstream_error|broke off/);

@@ -17,41 +17,45 @@ after(() => {
   rmSync(join(dataDir, '..'), { recursive: true, force: true });
 });
 
-test('npm start gives a newcomer a working key and curl line, and SIGTERM to npm ends the server', { timeout: 120_000 }, async (t) => {
-  const first = await npmStart();
-  assert.doesNotMatch(first.output(), /error/i);
+test(
+  'npm start gives a newcomer a working key and curl line, and SIGTERM to npm ends the server',
+  { timeout: 120_000 },
+  async (t) => {
+    const first = await npmStart();
+    assert.doesNotMatch(first.output(), /error/i);
 
-  await t.test('the printed curl line gets an answer', async () => {
-    const command = /^curl .+$/m.exec(first.output())?.[0];
-    assert.ok(command, `no curl line in:\n${first.output()}`);
-    const answer = JSON.parse(await runShellLine(command)) as { object: string; choices: { message: { content: string } }[] };
-    assert.equal(answer.object, 'chat.completion');
-    assert.match(answer.choices[0]!.message.content, /Hello!/);
-  });
+    await t.test('the printed curl line gets an answer', async () => {
+      const command = /^curl .+$/m.exec(first.output())?.[0];
+      assert.ok(command, `no curl line in:\n${first.output()}`);
+      const answer = JSON.parse(await runShellLine(command)) as { object: string; choices: { message: { content: string } }[] };
+      assert.equal(answer.object, 'chat.completion');
+      assert.match(answer.choices[0]!.message.content, /Hello!/);
+    });
 
-  await t.test('the printed key is a test key with play money', async () => {
-    const key = /tg_test_[0-9A-Za-z]{38}/.exec(first.output())?.[0];
-    const balance = await send(`${first.url}/v1/balance`, { key });
-    assert.equal(balance.status, 200);
-    assert.equal(balance.json<{ balance_cents: number }>().balance_cents, 99_999, '$1 000 less the answer above');
-  });
+    await t.test('the printed key is a test key with play money', async () => {
+      const key = /tg_test_[0-9A-Za-z]{38}/.exec(first.output())?.[0];
+      const balance = await send(`${first.url}/v1/balance`, { key });
+      assert.equal(balance.status, 200);
+      assert.equal(balance.json<{ balance_cents: number }>().balance_cents, 99_999, '$1 000 less the answer above');
+    });
 
-  await t.test('the secret in the data folder is readable by its owner alone', () => {
-    assert.equal(statSync(join(dataDir, 'secret')).mode & 0o777, 0o600);
-  });
+    await t.test('the secret in the data folder is readable by its owner alone', () => {
+      assert.equal(statSync(join(dataDir, 'secret')).mode & 0o777, 0o600);
+    });
 
-  await t.test('SIGTERM to npm ends the server: no orphan keeps the port', async () => {
-    assert.equal(await first.terminate(), 0);
-    await assert.rejects(send(`${first.url}/healthz`), { code: 'ECONNREFUSED' });
-  });
+    await t.test('SIGTERM to npm ends the server: no orphan keeps the port', async () => {
+      assert.equal(await first.terminate(), 0);
+      await assert.rejects(send(`${first.url}/healthz`), { code: 'ECONNREFUSED' });
+    });
 
-  await t.test('a second start says how to make another key, and prints none', async () => {
-    const second = await npmStart();
-    assert.match(second.output(), /npx tollgate keys create --account acc_\w+ --mode test/);
-    assert.doesNotMatch(second.output(), /tg_(?:test|live)_/);
-    assert.equal(await second.terminate(), 0);
-  });
-});
+    await t.test('a second start says how to make another key, and prints none', async () => {
+      const second = await npmStart();
+      assert.match(second.output(), /npx tollgate keys create --account acc_\w+ --mode test/);
+      assert.doesNotMatch(second.output(), /tg_(?:test|live)_/);
+      assert.equal(await second.terminate(), 0);
+    });
+  },
+);
 
 type Started = { readonly url: string; readonly output: () => string; readonly terminate: () => Promise<number | null> };
 

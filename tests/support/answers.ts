@@ -96,7 +96,10 @@ function responseUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0,
 
 function responseFrames(content: Content): StreamFrames {
   let sequence = 0;
-  const frame = (type: string, fields: object): SseFrame => ({ event: type, data: { type, sequence_number: sequence++, ...fields } });
+  const frame = (type: string, fields: object): SseFrame => ({
+    event: type,
+    data: { type, sequence_number: sequence++, ...fields },
+  });
   const place = { item_id: 'msg_upstream1', output_index: 0, content_index: 0 };
   const part = { type: 'output_text', text: content.text, annotations: [] };
   const start = [
@@ -157,7 +160,12 @@ function chatFrames({ text, tokens }: Content): StreamFrames {
 }
 
 function messageBody({ text, tokens }: Content): object {
-  return { ...messageHead(), content: [{ type: 'text', text }], stop_reason: 'end_turn', ...(tokens && { usage: messageUsage(tokens) }) };
+  return {
+    ...messageHead(),
+    content: [{ type: 'text', text }],
+    stop_reason: 'end_turn',
+    ...(tokens && { usage: messageUsage(tokens) }),
+  };
 }
 
 function messageHead(): object {

@@ -105,7 +105,13 @@ export class TestGateway {
     const ledger = openLedgerInProcess(this.database.url);
     try {
       const entryId = newIdWithPrefix('ent');
-      ledger.submit({ type: 'credit', entryId, ledgerId: ledgerIdOf(accountId, 'live'), amountMicros: microsFromUsd(usd), note: 'test' });
+      ledger.submit({
+        type: 'credit',
+        entryId,
+        ledgerId: ledgerIdOf(accountId, 'live'),
+        amountMicros: microsFromUsd(usd),
+        note: 'test',
+      });
     } finally {
       ledger.close();
     }

@@ -113,6 +113,10 @@ function readFrame(block: string): Frame {
   return {
     event: valueOf('event') || null,
     data: data.startsWith('{') ? JSON.parse(data) : data,
-    comment: lines.find((line) => line.startsWith(':'))?.slice(1).trim() ?? null,
+    comment:
+      lines
+        .find((line) => line.startsWith(':'))
+        ?.slice(1)
+        .trim() ?? null,
   };
 }

@@ -1,6 +1,7 @@
 // Accounts, keys and the ledger. Money tables are STRICT (no text in a number's place) and carry their rules as CHECKs and
 // triggers, so that a bug, or a hand at the SQL prompt, is refused by the database itself.
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 
 const accountsAndKeys = [
   `create table accounts (
@@ -140,8 +141,10 @@ const appendOnly = ['entries', 'charges'].flatMap((table) =>
   ),
 );
 
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [...accountsAndKeys, ...ledger, ...revisions, ...appendOnly]) {
-    await sql.raw(statement).execute(db);
-  }
-}
+export const foundation: Migration = {
+  up: async (db) => {
+    for (const statement of [...accountsAndKeys, ...ledger, ...revisions, ...appendOnly]) {
+      await sql.raw(statement).execute(db);
+    }
+  },
+};

@@ -1,7 +1,7 @@
 // Every migration in order. The list is static, so that a file that is missing fails at start and not at the customer's.
 // A migration that was released is never edited: the next one corrects it. All of them run forward only.
 import type { Migration } from 'kysely/migration';
-import * as foundation from './0001-foundation.ts';
+import { foundation } from './0001-foundation.ts';
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-foundation': foundation,

@@ -27,7 +27,7 @@ export function closeStream(comment: string): string {
 }
 
 export function newProgress(): StreamProgress {
-  return { status: 'running', usage: null, stop: null, outputBytes: 0, failure: null };
+  return { status: 'running', usage: null, earlyUsage: null, stop: null, outputBytes: 0, failure: null };
 }
 
 export function chunkHead(context: AnswerContext): JsonObject {
@@ -62,6 +62,7 @@ class ChatStreamWriter {
     if (this.progress.status !== 'running') return '';
     switch (event.type) {
       case 'start':
+        this.progress.earlyUsage = event.usage;
         return this.#write({ role: 'assistant', content: '' });
       case 'text-delta':
         return this.#writeText({ content: event.text }, event.text);

@@ -69,6 +69,7 @@ class MessageStreamRelay {
     const { message } = event;
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
+    this.progress.earlyUsage = this.#usage.early;
     return frameOf({ event: raw.event, data: JSON.stringify({ ...event, message: { ...message, model: this.#model } }) }, event);
   }
 

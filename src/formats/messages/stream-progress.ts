@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { StreamProgress } from '../format.ts';
 
 export function newProgress(): StreamProgress {
-  return { status: 'running', usage: null, stop: null, outputBytes: 0, failure: null };
+  return { status: 'running', usage: null, earlyUsage: null, stop: null, outputBytes: 0, failure: null };
 }
 
 export function brokenStream(): UpstreamFailure {

@@ -47,6 +47,7 @@ class MessageStreamWriter {
     if (this.progress.status !== 'running') return '';
     switch (event.type) {
       case 'start':
+        this.progress.earlyUsage = event.usage;
         return this.#start(event.usage);
       case 'text-start':
         return this.#openText();

@@ -46,6 +46,7 @@ class ResponseStreamWriter {
     if (this.progress.status !== 'running') return '';
     switch (event.type) {
       case 'start':
+        this.progress.earlyUsage = event.usage;
         return this.#start();
       case 'finish':
         return this.#finish(event);

@@ -35,9 +35,10 @@ function sentKey(request: FastifyRequest, queryKey: boolean): string | null {
     header(request, 'x-api-key'),
     queryKey ? queryParameter(request, 'api_key') : null,
   ].filter((candidate) => candidate !== null);
+  if (candidates.length <= 1) return candidates[0] ?? null;
   const ours = new Set(candidates.filter((candidate) => keyModeOf(candidate)));
   if (ours.size > 1) throw new ApiError('invalid_api_key', 'Two different API keys were sent. Send one.');
-  return candidates[0] ?? null;
+  return candidates[0]!;
 }
 
 function bearerOf(authorization: string): string {

@@ -6,7 +6,7 @@ import type { Lifecycle } from '../context.ts';
 
 /** A Fastify onRequest hook, the first of all. */
 export function trace(log: Logger, lifecycle: Lifecycle) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     request.requestId = newIdWithPrefix('req');
     request.trace = { requestId: request.requestId };
     request.startedAtMs = performance.now();
@@ -14,6 +14,7 @@ export function trace(log: Logger, lifecycle: Lifecycle) {
     reply.header('x-request-id', request.requestId);
     if (lifecycle.isDraining) reply.header('connection', 'close');
     reply.raw.once('close', () => writeLine(log, request, reply));
+    next();
   };
 }
 

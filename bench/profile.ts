@@ -1,0 +1,37 @@
+// Where the gateway's time goes: its CPU profile under load. `--cpu-prof` writes one for each of its threads.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeProfile, type CpuProfile } from './cpu-profile.ts';
+import type { Installation } from './gateway.ts';
+import { underLoad } from './load.ts';
+import { streams, wholeAnswers } from './workloads.ts';
+
+const warmUpMs = 4_000;
+const loadMs = 8_000;
+const clients = 64;
+
+/** Throws when there is no workload of that name. */
+export async function profileGateway({ start, key }: Installation, name: string): Promise<string> {
+  const all = [...wholeAnswers, ...streams];
+  const workload = all.find((one) => one.name === name);
+  if (!workload) throw new Error(`there is no workload ${name}; there are ${all.map((one) => one.name).join(', ')}`);
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-profile-'));
+  const gateway = await start(['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`]);
+  const target = { port: gateway.port, request: workload.asked, key };
+  await underLoad(target, { clients, durationMs: warmUpMs }, (load) => load());
+  const span = await underLoad(target, { clients, durationMs: loadMs }, async (load) => {
+    const fromMicros = nowMicros();
+    const { wholeMs } = await load();
+    return { fromMicros, toMicros: nowMicros(), requests: wholeMs.length };
+  });
+  await gateway.stop();
+  const profiles = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile);
+  rmSync(folder, { recursive: true });
+  return profiles.map((profile) => describeProfile(profile, span)).join('\n\n');
+}
+
+/** V8 stamps its samples with the same monotonic clock. */
+function nowMicros(): number {
+  return Number(process.hrtime.bigint() / 1_000n);
+}

@@ -1,0 +1,162 @@
+// The program is killed with -9 at random moments, over and over, while it charges requests of several clients. After each restart
+// the books must be whole: no answer that was completely delivered without its charge, none charged twice, nothing still held.
+import assert from 'node:assert/strict';
+import { after, before, test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { openDatabase } from '../../src/db/database.ts';
+import { ledgerIdOf } from '../../src/ledger/commands.ts';
+import { readBalance } from '../../src/ledger/queries.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { answerContent } from '../support/answers.ts';
+import { endpoints, type Endpoint } from '../support/endpoints.ts';
+import { send, type Reply } from '../support/http.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { startUpstream, type LocalUpstream, type Script } from '../support/upstream.ts';
+
+/** Two installations side by side: while one starts anew, the other serves. */
+const installations = 2;
+const killsEach = 25;
+const creditUsd = 100;
+const creditMicros = creditUsd * 1_000_000;
+
+let upstream: LocalUpstream;
+const started: Installation[] = [];
+
+before(async () => {
+  upstream = await startUpstream();
+  for (const endpoint of endpoints) upstream.on(endpoint.upstreamPath, answerAtSomeTime(endpoint));
+  for (let index = 0; index < installations; index++) started.push(await startInstallation());
+});
+after(async () => {
+  for (const { program } of started) await program.stop();
+  await upstream.close();
+});
+
+test(`the books are whole after each of ${installations * killsEach} kills`, { timeout: 240_000 }, async (t) => {
+  await Promise.all(started.map((installation) => killOverAndOver(installation)));
+  for (const installation of started) await compareWithUsage(installation, t);
+});
+
+type Installation = {
+  readonly program: Program;
+  readonly account: string;
+  readonly key: string;
+  /** What clients hold in their hands: answers that came whole, by request id, with the cost they were told. */
+  readonly journal: Map<string, number>;
+  /** Requests that a kill cut off. */
+  cutOff: number;
+};
+
+async function startInstallation(): Promise<Installation> {
+  const program = await startProgram({
+    config: {
+      providers: {
+        openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-upstream' },
+        anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: 'sk-upstream' },
+      },
+      limits: { requests_per_minute: null },
+      log: { level: 'error' },
+    },
+  });
+  const { key, account } = await program.createKey({ mode: 'live', creditUsd });
+  return { program, account, key, journal: new Map(), cutOff: 0 };
+}
+
+async function killOverAndOver(installation: Installation): Promise<void> {
+  const { program } = installation;
+  for (let kill = 1; kill <= killsEach; kill++) {
+    const clients = [...endpoints, ...endpoints].map((endpoint, index) =>
+      keepAsking(installation, endpoint, index < endpoints.length),
+    );
+    await Promise.race([delivered(installation, 1 + Math.floor(Math.random() * 6)), Promise.all(clients)]);
+    await setTimeout(Math.random() * 25);
+    await program.kill();
+    await Promise.all(clients);
+    await program.start();
+    await checkBooks(installation, `after kill ${kill}`);
+  }
+}
+
+/** Until so many more answers have come whole. */
+async function delivered({ journal }: Installation, count: number): Promise<void> {
+  const until = journal.size + count;
+  while (journal.size < until) await setTimeout(2);
+}
+
+/** Asks again and again until the program is gone; writes down only what came whole. */
+async function keepAsking(installation: Installation, endpoint: Endpoint, stream: boolean): Promise<void> {
+  const { program, key, journal } = installation;
+  for (;;) {
+    let reply: Reply;
+    try {
+      reply = await send(program.url + endpoint.path, { key, body: endpoint.body({ stream }) });
+    } catch {
+      // The connection broke: the program was killed in mid-answer, or is gone already.
+      installation.cutOff++;
+      return;
+    }
+    assert.equal(reply.status, 200, reply.text);
+    const cost = /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
+    assert.ok(typeof cost === 'string', `a complete answer without its cost:\n${reply.text}`);
+    assert.ok(!journal.has(reply.requestId));
+    journal.set(reply.requestId, Number(cost));
+  }
+}
+
+/** Some answers at once, others over some time, so that a kill finds requests at every step. */
+function answerAtSomeTime({ name }: Endpoint): Script {
+  return async (response, request) => {
+    const tokens = { input: 1 + Math.floor(Math.random() * 500), output: 1 + Math.floor(Math.random() * 100) };
+    await setTimeout(Math.random() * 25);
+    await answerContent(name, { text: 'one two three four five', tokens }, { paceMs: Math.random() * 4 })(response, request);
+  };
+}
+
+/** Opened anew and closed again, so that at a kill nobody else has the database open: the restart finds it as a crash leaves it. */
+async function checkBooks({ program, account, journal }: Installation, where: string): Promise<void> {
+  const database = openDatabase(`sqlite:${program.dataDir}/tollgate.db`);
+  try {
+    const balance = await readBalance(database.read, ledgerIdOf(account, 'live'));
+    assert.equal(balance?.heldMicros, 0, `${where}: nothing is held any more`);
+    assert.equal(balance.availableMicros, balance.postedMicros);
+    const charges = await database.read.selectFrom('charges').select(['id', 'cost_micros']).execute();
+    const sum = charges.reduce((total, charge) => total + charge.cost_micros, 0);
+    assert.equal(balance.postedMicros, creditMicros - sum, `${where}: the balance is the credit less the charges`);
+    const charged = new Map(charges.map((charge) => [charge.id, charge.cost_micros as number]));
+    for (const [id, cost] of journal) assert.equal(charged.get(id), cost, `${where}: the charge of ${id}`);
+    const books = await verify(database.read);
+    assert.ok(books.ok, `${where}: ${JSON.stringify(books)}`);
+  } finally {
+    await database.close();
+  }
+}
+
+type UsageRecord = { readonly request_id: string; readonly cost_cents: number };
+
+/** The same through the API, as the account's owner sees it. */
+async function compareWithUsage({ program, key, journal, cutOff }: Installation, t: TestContext): Promise<void> {
+  const records: UsageRecord[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const page: Reply = await send(`${program.url}/v1/usage?limit=100&cursor=${encodeURIComponent(cursor)}`, { key });
+    const { data, next_cursor: next } = page.json<{ data: UsageRecord[]; next_cursor: string | null }>();
+    records.push(...data);
+    cursor = next;
+  }
+  const ids = new Set(records.map((record) => record.request_id));
+  assert.equal(ids.size, records.length, 'no request is charged twice');
+  assert.deepEqual(
+    [...journal.keys()].filter((id) => !ids.has(id)),
+    [],
+    'no delivered answer is without its charge',
+  );
+  const spent = records.reduce((sum, record) => sum + Math.round(record.cost_cents * 10_000), 0);
+  const { balance_cents: balanceCents } = (await send(`${program.url}/v1/balance`, { key })).json<{ balance_cents: number }>();
+  assert.equal(balanceCents, Math.floor((creditMicros - spent) / 10_000));
+  assert.ok(journal.size >= killsEach, `only ${journal.size} answers were delivered: the kills came before anything ran`);
+  assert.ok(cutOff >= killsEach, 'every kill met open requests');
+  t.diagnostic(
+    `${killsEach} kills: ${journal.size} answers delivered whole, ${cutOff} cut off, ` +
+      `${records.length - journal.size} charged but not completely delivered; 0 lost, 0 double, nothing held`,
+  );
+}

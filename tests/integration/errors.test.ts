@@ -1,0 +1,501 @@
+// Every status and code that a client can meet, in the shape of its endpoint; and that nothing secret leaves through any of them.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { errorKinds, type ErrorCode } from '../../src/canonical/errors.ts';
+import { micros, zeroMicros } from '../../src/lib/money.ts';
+import { answerContent, wholeAnswer } from '../support/answers.ts';
+import { endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import type { Reply, SendOptions } from '../support/http.ts';
+import { answerJson, answerStatus, answerSse, hang, thenReset, type Script } from '../support/upstream.ts';
+
+/** Each is put where it must stay; none may turn up in an answer, in the log or in the database. */
+const canaries = {
+  upstreamBody: 'CANARY-upstream-body-5521',
+  upstreamHeader: 'CANARY-upstream-header-7310',
+  upstreamMessageKey: 'sk-proj-CANARYkey0001112223334445',
+  prompt: 'CANARY-prompt-8874',
+  answer: 'CANARY-answer-2093',
+};
+
+let gateway: TestGateway;
+let testKey: string;
+let liveKey: string;
+const clientKeys: string[] = [];
+const replies: { readonly where: string; readonly reply: Reply }[] = [];
+const seenCodes = new Set<string>();
+
+before(async () => {
+  const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
+  const prices = { input: 3, output: 15 };
+  gateway = await startGateway((upstream) => ({
+    server: { body_limit_bytes: 20_000 },
+    providers: {
+      impatient: {
+        kind: 'openai-compatible',
+        base_url: `${upstream.url}/slow/v1`,
+        api_key: upstreamKey,
+        timeouts: { first_byte_ms: 200 },
+      },
+      unreachable: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: upstreamKey },
+      off: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: upstreamKey, enabled: false },
+    },
+    models: {
+      slow: { routes: [{ provider: 'impatient', model: 'm' }], prices, ...limits },
+      unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices, ...limits },
+      'switched-off': { routes: [{ provider: 'off', model: 'm' }], prices, ...limits },
+      unpriced: { routes: [{ provider: 'local', model: 'm' }], ...limits },
+    },
+  }));
+  testKey = await newKey({});
+  liveKey = await newKey({ mode: 'live', creditUsd: 5 });
+});
+after(() => gateway.stop());
+
+type Case = {
+  readonly code: ErrorCode;
+  readonly send: SendOptions | ((endpoint: Endpoint) => SendOptions);
+  readonly key?: () => string | undefined;
+  readonly param?: string | ((endpoint: Endpoint) => string);
+  readonly message?: RegExp;
+};
+
+const body = (fields: object) => (endpoint: Endpoint) => ({ body: endpoint.body({ ...fields }) });
+const field = (fields: object, param: string, message?: RegExp): Case => ({
+  code: 'invalid_request',
+  send: body(fields),
+  param,
+  message,
+});
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+const badRequests: Readonly<Record<string, Case>> = {
+  'no JSON': { code: 'invalid_request', send: { body: '{"model": "gpt-5-mini"' }, message: /JSON/ },
+  text: { code: 'invalid_request', send: { body: 'Hello!' }, message: /JSON/ },
+  'an empty body': { code: 'invalid_request', send: { body: '' } },
+  'an array': { code: 'invalid_request', send: { body: '[]' } },
+  'a string': { code: 'invalid_request', send: { body: '"Hello!"' } },
+  null: { code: 'invalid_request', send: { body: 'null' } },
+  'JSON that is nested deeper than 64': {
+    code: 'invalid_request',
+    send: { body: `{"model":"gpt-5-mini","metadata":${nested(70)}}` },
+    message: /64/,
+  },
+  'thousands of open brackets': { code: 'invalid_request', send: { body: '['.repeat(15_000) }, message: /64/ },
+  'no model': field({ model: undefined }, 'model', /required/),
+  'a model that is a number': field({ model: 5 }, 'model', /string/),
+  'an empty model': field({ model: '' }, 'model'),
+  'a temperature above the range': field({ temperature: 2.1 }, 'temperature', /2\.1/),
+  'a temperature below the range': field({ temperature: -0.1 }, 'temperature'),
+  'a temperature that is text': field({ temperature: 'hot' }, 'temperature', /number/),
+  'a top_p above 1': field({ top_p: 1.5 }, 'top_p'),
+  'stream that is text': field({ stream: 'yes' }, 'stream', /`true` or `false`/),
+  'tools that are an object': field({ tools: {} }, 'tools', /array/),
+  'a limit of 0': {
+    code: 'invalid_request',
+    send: (at) => ({ body: at.body({ [at.limitField]: 0 }) }),
+    param: (at) => at.limitField,
+  },
+  'a limit that is a fraction': {
+    code: 'invalid_request',
+    send: (at) => ({ body: at.body({ [at.limitField]: 1.5 }) }),
+    param: (at) => at.limitField,
+  },
+};
+
+for (const endpoint of endpoints) {
+  test(`${endpoint.path}: 400 for each kind of bad request, which names the field`, async (t) => {
+    for (const [name, expected] of Object.entries(badRequests)) {
+      await t.test(name, async () => void (await check(endpoint, expected)));
+    }
+  });
+
+  test(`${endpoint.path}: errors of the key and of what it may do`, async (t) => {
+    const other = await newKey({});
+    const revoked = await gateway.makeKey({});
+    clientKeys.push(revoked.key);
+    await gateway.database.write.updateTable('api_keys').set({ revoked_at_ms: 1 }).where('id', '=', revoked.id).execute();
+    const frozen = await gateway.makeKey({});
+    clientKeys.push(frozen.key);
+    await gateway.database.write.updateTable('accounts').set({ frozen: 1 }).where('id', '=', frozen.account).execute();
+    const keys = {
+      poor: await newKey({ mode: 'live' }),
+      restricted: await newKey({ models: ['gpt-4o'] }),
+      daily: await newKey({ dailyCapMicros: zeroMicros }),
+      monthly: await newKey({ monthlyCapMicros: micros(1) }),
+      none: await newKey({ requestsPerMinute: 1 }),
+    };
+    await gateway.post(endpoint.path, { key: keys.none, body: endpoint.body() });
+    const plain = body({});
+    const cases: Readonly<Record<string, Case>> = {
+      'no key': { code: 'invalid_api_key', send: plain, key: () => undefined, message: /Bearer|x-api-key/ },
+      'a wrong key': { code: 'invalid_api_key', send: plain, key: () => 'tg_live_wrong' },
+      "another service's key": { code: 'invalid_api_key', send: plain, key: () => 'sk-ant-api03-abcdefghijklmnop' },
+      'a revoked key': { code: 'invalid_api_key', send: plain, key: () => revoked.key },
+      'no Bearer': {
+        code: 'invalid_api_key',
+        send: (at) => ({ body: at.body(), headers: { authorization: 'Basic dTpw' } }),
+        key: () => undefined,
+      },
+      'two different keys': {
+        code: 'invalid_api_key',
+        send: (at) => ({ body: at.body(), headers: { 'x-api-key': other } }),
+        message: /Two/,
+      },
+      'an empty balance': { code: 'insufficient_balance', send: plain, key: () => keys.poor, message: /\$0\.00 left/ },
+      'a model that is not allowed': {
+        code: 'model_not_allowed_for_key',
+        send: plain,
+        key: () => keys.restricted,
+        param: 'model',
+      },
+      'a frozen account': { code: 'account_frozen', send: plain, key: () => frozen.key },
+      'a daily cap': { code: 'key_daily_limit_reached', send: plain, key: () => keys.daily, message: /T00:00:00/ },
+      'a monthly cap': { code: 'key_monthly_limit_reached', send: plain, key: () => keys.monthly, message: /-01T00:00:00/ },
+      'the rate limit': { code: 'rate_limit_exceeded', send: plain, key: () => keys.none, message: /1 requests a minute/ },
+    };
+    for (const [name, expected] of Object.entries(cases)) {
+      await t.test(name, async () => {
+        const reply = await check(endpoint, expected);
+        if (reply.status !== 429) return;
+        assert.match(String(reply.headers['retry-after']), /^[1-9]\d*$/);
+        assert.equal(reply.headers['x-should-retry'], expected.code === 'rate_limit_exceeded' ? undefined : 'false');
+        if (expected.code !== 'rate_limit_exceeded') return;
+        assert.equal(reply.headers['x-ratelimit-limit-requests'], '1');
+        assert.equal(reply.headers['x-ratelimit-remaining-requests'], '0');
+        assert.match(String(reply.headers['x-ratelimit-reset-requests']), /^\d+m?s$/);
+      });
+    }
+    await t.test('a limit says what it is, what is left, what is held, and when it starts anew', async () => {
+      const reply = await check(endpoint, { code: 'key_daily_limit_reached', send: plain, key: () => keys.daily });
+      const details = detailsOf(reply);
+      assert.equal(details['limit'], 'daily_cap');
+      assert.ok(Number(details['required_micros']) > 0);
+      assert.deepEqual([details['left_micros'], details['held_micros'], details['affordable_output_tokens']], [0, 0, 0]);
+      const midnight = new Date();
+      midnight.setUTCHours(24, 0, 0, 0);
+      assert.equal(details['resets_at'], midnight.toISOString());
+      const waitSeconds = Math.round((midnight.getTime() - Date.now()) / 1_000);
+      assert.ok(Math.abs(Number(reply.headers['retry-after']) - waitSeconds) <= 5);
+    });
+  });
+
+  test(`${endpoint.path}: 404, 405, 413 and 415`, async (t) => {
+    const cases: Readonly<Record<string, Case>> = {
+      'an unknown model': {
+        code: 'model_not_found',
+        send: body({ model: 'no-such-model' }),
+        param: 'model',
+        message: /no-such-model/,
+      },
+      'a model without a live route': {
+        code: 'model_not_found',
+        send: body({ model: 'switched-off' }),
+        key: () => liveKey,
+        param: 'model',
+      },
+      'a model without a price': { code: 'model_not_found', send: body({ model: 'unpriced' }), param: 'model' },
+      'a body over the limit': {
+        code: 'request_too_large',
+        send: (at) => ({ body: at.body({ padding: 'x'.repeat(20_000) }) }),
+        message: /body_limit_bytes/,
+      },
+      'a form': {
+        code: 'unsupported_media_type',
+        send: { body: 'model=gpt-5-mini', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+        message: /application\/json/,
+      },
+      'a compressed body': {
+        code: 'unsupported_media_type',
+        send: (at) => ({ body: at.body(), headers: { 'content-encoding': 'gzip' } }),
+        message: /gzip/,
+      },
+    };
+    for (const [name, expected] of Object.entries(cases)) await t.test(name, async () => void (await check(endpoint, expected)));
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      await t.test(method, async () => {
+        const reply = await check(endpoint, { code: 'method_not_allowed', send: { method } });
+        assert.equal(reply.headers['allow'], 'POST');
+      });
+    }
+  });
+
+  test(`${endpoint.path}: an unknown model comes before a forbidden one`, async () => {
+    const restricted = await newKey({ models: ['gpt-4o'] });
+    await check(endpoint, { code: 'model_not_found', send: body({ model: 'no-such-model' }), key: () => restricted });
+  });
+
+  test(`${endpoint.path}: what an upstream's failure becomes, before a stream and without one`, async (t) => {
+    const secret = {
+      error: { message: `boom ${canaries.upstreamBody}`, stack: canaries.upstreamBody },
+      debug: canaries.upstreamBody,
+    };
+    const headers = { 'x-secret': canaries.upstreamHeader, 'retry-after': '7' };
+    const status = (code: number): Script => answerJson(secret, { status: code, headers });
+    const table: readonly (readonly [string, Script, ErrorCode])[] = [
+      ...[401, 402, 403, 500, 501, 502, 418].map((code) => [`status ${code}`, status(code), 'upstream_error'] as const),
+      ...[429, 503, 529].map((code) => [`status ${code}`, status(code), 'upstream_unavailable'] as const),
+      ...[408, 504].map((code) => [`status ${code}`, status(code), 'upstream_timeout'] as const),
+      ['no JSON', answerJson(`<html>${canaries.upstreamBody}`), 'upstream_error'],
+      ['another shape', answerJson({ hello: canaries.upstreamBody }), 'upstream_error'],
+      ['a reset', thenReset(null), 'upstream_unavailable'],
+    ];
+    for (const [name, script, code] of table) {
+      for (const stream of [false, true]) {
+        await t.test(`${name}, stream ${stream}`, async () => {
+          gateway.upstream.on(endpoint.upstreamPath, script);
+          const reply = await check(endpoint, { code, send: body({ stream }), key: () => liveKey });
+          if (name.startsWith('status') && code === 'upstream_unavailable') assert.equal(reply.headers['retry-after'], '7');
+        });
+      }
+    }
+  });
+
+  test(`${endpoint.path}: a provider that cannot be reached, or does not answer in time`, async () => {
+    gateway.upstream.on('/slow/v1/chat/completions', hang);
+    await check(endpoint, { code: 'upstream_unavailable', send: body({ model: 'unreachable' }), key: () => liveKey });
+    await check(endpoint, { code: 'upstream_timeout', send: body({ model: 'slow' }), key: () => liveKey });
+  });
+
+  test(`${endpoint.path}: the upstream's 400 is told in its own words, scrubbed of what is the operator's`, async () => {
+    const message =
+      `messages.3: image too large for key ${canaries.upstreamMessageKey} of org-CANARYorg12345678, ` +
+      `see https://internal.example.com/${canaries.upstreamBody} or write to ops@internal.example.com`;
+    for (const code of [400, 404, 413, 422]) {
+      gateway.upstream.on(
+        endpoint.upstreamPath,
+        answerStatus(code, { body: { error: { message, request: canaries.upstreamBody } } }),
+      );
+      const reply = await check(endpoint, { code: 'invalid_request', send: body({}), key: () => liveKey });
+      assert.match(reply.error.message, /messages\.3: image too large/);
+      assert.doesNotMatch(reply.error.message, /CANARY|internal\.example/);
+    }
+    gateway.upstream.on(endpoint.upstreamPath, answerStatus(400, { body: { error: { message: 'prompt is too long: 9 > 8' } } }));
+    await check(endpoint, { code: 'context_length_exceeded', send: body({}), key: () => liveKey, message: /too long/ });
+    gateway.upstream.on(endpoint.upstreamPath, answerStatus(400, { body: { error: { message: 'x'.repeat(5_000) } } }));
+    const reply = await check(endpoint, { code: 'invalid_request', send: body({}), key: () => liveKey });
+    assert.ok(reply.error.message.length <= 500);
+  });
+
+  test(`${endpoint.path}: a stream that has begun ends with the format's own error event`, async () => {
+    const reply = await gateway.post(endpoint.path, {
+      key: testKey,
+      body: endpoint.body({ ...promptOf(endpoint, 'sandbox: cut_after=2'), stream: true }),
+    });
+    replies.push({ where: `${endpoint.name}, cut`, reply });
+    assert.equal(reply.status, 200);
+    const last = reply.frames.at(-1)!;
+    assert.deepEqual(errorEventOf(endpoint, last), { code: 'upstream_error' }, reply.text);
+    assert.doesNotMatch(reply.text, /\[DONE\]|message_stop|response\.completed|cost_micros/);
+  });
+
+  test(`${endpoint.path}: prompts and answers stay out of logs and database`, async () => {
+    gateway.upstream.on(
+      endpoint.upstreamPath,
+      answerContent(endpoint.name, { text: canaries.answer, tokens: { input: 9, output: 9 } }),
+    );
+    for (const stream of [false, true]) {
+      const fields = { ...promptOf(endpoint, canaries.prompt), stream };
+      const reply = await gateway.post(endpoint.path, { key: liveKey, body: endpoint.body(fields) });
+      assert.equal(reply.status, 200);
+      assert.match(reply.text, new RegExp(canaries.answer));
+      assert.doesNotMatch(JSON.stringify(reply.headers), /CANARY/);
+    }
+    const whole = answerJson(wholeAnswer(endpoint.name, { text: 'x', tokens: null }), {
+      headers: { 'x-secret': canaries.upstreamHeader },
+    });
+    gateway.upstream.on(endpoint.upstreamPath, whole);
+    replies.push({
+      where: `${endpoint.name}, an upstream's header`,
+      reply: await gateway.post(endpoint.path, { key: liveKey, body: endpoint.body() }),
+    });
+    gateway.upstream.on(endpoint.upstreamPath, answerSse([`data: ${canaries.upstreamBody}\n\n`]));
+    await check(endpoint, { code: 'upstream_error', send: body({ stream: true }), key: () => liveKey });
+  });
+}
+
+test('paths that are not there are 404 in the shape of their neighbours', async () => {
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/nothing',
+    '/v2/responses',
+    '/v1/responses/x',
+    '/v1/messages/x',
+    '/v1/Messages',
+    '/v1/usage/x',
+  ]) {
+    for (const method of ['GET', 'POST']) {
+      const reply = await gateway.get(path, { method });
+      replies.push({ where: `${method} ${path}`, reply });
+      assert.equal(reply.status, 404, `${method} ${path}`);
+      assertShape(reply, path.startsWith('/v1/messages') ? 'messages' : 'other', 'not_found');
+    }
+  }
+});
+
+test('the reading endpoints refuse in the same way', async (t) => {
+  const table: readonly (readonly [string, string, SendOptions, ErrorCode])[] = [
+    ['balance without a key', '/v1/balance', {}, 'invalid_api_key'],
+    ['usage without a key', '/v1/usage', {}, 'invalid_api_key'],
+    ['balance with a wrong key', '/v1/balance', { key: 'tg_live_wrong' }, 'invalid_api_key'],
+    ['models with a wrong key', '/v1/models', { key: 'tg_live_wrong' }, 'invalid_api_key'],
+    ['model info with a wrong key', '/v1/models/info', { key: 'tg_live_wrong' }, 'invalid_api_key'],
+    ['a model that is not there', '/v1/models/no-such-model', {}, 'model_not_found'],
+    ['a POST to the balance', '/v1/balance', { method: 'POST', body: {} }, 'method_not_allowed'],
+    ['a DELETE of a model', '/v1/models/gpt-5-mini', { method: 'DELETE' }, 'method_not_allowed'],
+  ];
+  for (const [name, path, options, code] of table) {
+    await t.test(name, async () => {
+      const reply = await gateway.get(path, options);
+      replies.push({ where: name, reply });
+      assertShape(reply, 'other', code);
+      if (code === 'method_not_allowed') assert.equal(reply.headers['allow'], 'GET');
+    });
+  }
+});
+
+test('bytes that are no HTTP request get a clear error too', async () => {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write('Hello, is anybody there?\r\n\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  const [head, text] = answer.toString().split('\r\n\r\n');
+  assert.match(head!, /^HTTP\/1\.1 400 /);
+  const requestId = /x-request-id: (\S+)/.exec(head!)?.[1];
+  const { error } = JSON.parse(text!) as { error: { code: string; request_id: string } };
+  assert.deepEqual(error.code, 'invalid_request');
+  assert.equal(error.request_id, requestId);
+});
+
+test('every code of the registry that has a way to be reached was seen', () => {
+  // The first waits for its feature, the second for a fault of ours.
+  const unreachable = new Set(['idempotency_conflict', 'internal_error']);
+  const missing = Object.keys(errorKinds).filter((code) => !seenCodes.has(code) && !unreachable.has(code));
+  assert.deepEqual(missing, []);
+});
+
+test('nothing of an upstream, no key and no stack leaves through an answer', () => {
+  assert.ok(replies.length > 250, `${replies.length} answers`);
+  const secrets = [
+    upstreamKey,
+    ...clientKeys,
+    canaries.upstreamBody,
+    canaries.upstreamHeader,
+    canaries.upstreamMessageKey,
+    gateway.upstream.url,
+  ];
+  for (const { where, reply } of replies) {
+    const all = `${JSON.stringify(reply.headers)}${JSON.stringify(reply.trailers)}${reply.text}`;
+    for (const secret of secrets) assert.ok(!all.includes(secret), `${where} shows ${secret}`);
+    assert.doesNotMatch(all, /\bat [\w.<>]+ \(|node:internal|\/src\/\w+\/|\.ts:\d+/, where);
+  }
+});
+
+test('no key, prompt or answer is in the log or in the database, and the log has one line a request', async () => {
+  await gateway.program.terminate();
+  const { output, dataDir } = gateway.program;
+  const database = readdirSync(dataDir)
+    .filter((name) => name.startsWith('tollgate.db'))
+    .map((name) => readFileSync(join(dataDir, name), 'latin1'))
+    .join('');
+  assert.ok(database.includes('claude-haiku-4-5'), 'the database was read');
+  for (const secret of [upstreamKey, ...clientKeys, ...Object.values(canaries)]) {
+    assert.ok(!output.includes(secret), `the log shows ${secret}`);
+    assert.ok(!database.includes(secret), `the database holds ${secret}`);
+  }
+  const lines = output.split('\n').filter((line) => line.includes('"msg":"request"'));
+  const requestIds = lines.map((line) => (JSON.parse(line) as { request_id: string }).request_id);
+  assert.equal(new Set(requestIds).size, requestIds.length);
+  for (const { where, reply } of replies) assert.ok(requestIds.includes(reply.requestId), `${where} has no log line`);
+  const fields = new Set(lines.flatMap((line) => Object.keys(JSON.parse(line) as object)));
+  const allowed = [
+    'level time msg request_id method route status duration_ms client_gone account_id key_id mode model provider stream',
+    'input_tokens output_tokens hold_micros cost_micros loss_micros ending error_code upstream_status first_byte_ms',
+  ];
+  assert.deepEqual([...fields.difference(new Set(allowed.join(' ').split(' ')))], []);
+});
+
+async function newKey(options: KeyOptions): Promise<string> {
+  const { key } = await gateway.makeKey(options);
+  clientKeys.push(key);
+  return key;
+}
+
+/** Sends what the case says to the endpoint, and checks what came back. */
+async function check(endpoint: Endpoint, expected: Case): Promise<Reply> {
+  const options = typeof expected.send === 'function' ? expected.send(endpoint) : expected.send;
+  const key = expected.key ? expected.key() : testKey;
+  const reply = await gateway.post(endpoint.path, { ...options, ...(key !== undefined && { key }) });
+  replies.push({ where: `${endpoint.name}, ${expected.code}`, reply });
+  assertShape(reply, endpoint.name === 'messages' ? 'messages' : 'other', expected.code);
+  const param = typeof expected.param === 'function' ? expected.param(endpoint) : expected.param;
+  if (param !== undefined) assert.equal(reply.error.param, param);
+  if (expected.message) assert.match(reply.error.message, expected.message);
+  return reply;
+}
+
+const anthropicTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+};
+
+function assertShape(reply: Reply, shape: 'messages' | 'other', code: ErrorCode): void {
+  seenCodes.add(code);
+  const { status } = errorKinds[code];
+  assert.equal(reply.status, status, reply.text);
+  assert.match(String(reply.headers['content-type']), /^application\/json/);
+  assert.match(reply.requestId, /^req_[0-9a-z]{26}$/);
+  assert.equal(reply.costMicros, null);
+  const body = reply.json<Record<string, unknown>>();
+  const { error } = reply;
+  assert.equal(error.code, code, reply.text);
+  assert.equal(error.request_id, reply.requestId);
+  assert.ok(error.message.length > 10, 'a message says what to do');
+  if (shape === 'messages') {
+    assert.deepEqual(Object.keys(body).toSorted(), ['error', 'request_id', 'type']);
+    assert.equal(body['type'], 'error');
+    assert.equal(error.type, anthropicTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'));
+    assert.equal(reply.headers['request-id'], reply.requestId, "Anthropic's SDK reads the id there");
+  } else {
+    assert.deepEqual(Object.keys(body), ['error']);
+    assert.equal(error.type, code);
+    const known = new Set(['message', 'type', 'code', 'param', 'request_id', 'details']);
+    assert.deepEqual(
+      Object.keys(body['error'] as object).filter((name) => !known.has(name)),
+      [],
+    );
+    assert.ok('param' in error);
+  }
+}
+
+/** Beside the message in Messages, under `details` in the other shape. */
+function detailsOf(reply: Reply): Readonly<Record<string, unknown>> {
+  return reply.error.details ?? (reply.error as unknown as Record<string, unknown>);
+}
+
+function promptOf({ name }: Endpoint, text: string): object {
+  return name === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] };
+}
+
+function errorEventOf({ name }: Endpoint, frame: { readonly event: string | null; readonly data: unknown }): { code: string } {
+  type Data = { type?: string; error: { code: string }; response: { status: string; error: { code: string } } };
+  const data = frame.data as Data;
+  if (name === 'chat') return { code: data.error.code };
+  if (name === 'messages') {
+    assert.deepEqual([frame.event, data.type], ['error', 'error']);
+    return { code: data.error.code };
+  }
+  assert.deepEqual([frame.event, data.type, data.response.status], ['response.failed', 'response.failed', 'failed']);
+  return { code: data.response.error.code };
+}

@@ -1,0 +1,621 @@
+// Money, to the microdollar, with live keys through the local upstream: what is charged, what is free, and what can never happen.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { micros, microsFromUsd, type Micros } from '../../src/lib/money.ts';
+import { answerContent, streamFrames, wholeAnswer, type Tokens } from '../support/answers.ts';
+import { endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import {
+  answerBytes,
+  answerJson,
+  answerSse,
+  answerStatus,
+  hang,
+  readRecording,
+  thenHang,
+  thenReset,
+  type Script,
+  type SseFrame,
+} from '../support/upstream.ts';
+
+/** USD per million tokens; no two alike, so that a token in the wrong bucket shows. */
+const base = { input: 3, output: 15, cache_write: 3.75, cache_read: 0.3, cache_write_1h: 6 };
+const long = { input: 7, output: 26, cache_write: 8.5, cache_read: 0.7, cache_write_1h: 13 };
+const tierFrom = 1_000;
+
+let gateway: TestGateway;
+
+before(async () => {
+  const limits = {
+    max_input_tokens: 100_000,
+    max_output_tokens: 8_000,
+    supports: { thinking: false, streaming: true, vision: false },
+  };
+  const prices = { ...base, tiers: [{ above_input_tokens: tierFrom, ...long }] };
+  gateway = await startGateway((upstream) => ({
+    providers: {
+      impatient: {
+        kind: 'openai-compatible',
+        base_url: `${upstream.url}/slow/v1`,
+        api_key: 'none',
+        timeouts: { first_byte_ms: 300, idle_ms: 300, total_ms: 3_000 },
+      },
+      unreachable: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'none' },
+    },
+    models: {
+      'priced-openai': { display_name: 'Priced', routes: [{ provider: 'openai', model: 'upstream-model' }], prices, ...limits },
+      'priced-anthropic': {
+        display_name: 'Priced',
+        routes: [{ provider: 'anthropic', model: 'upstream-model' }],
+        prices,
+        ...limits,
+      },
+      'priced-local': { routes: [{ provider: 'local', model: 'm' }], prices, ...limits },
+      slow: { routes: [{ provider: 'impatient', model: 'm' }], prices: base, ...limits },
+      unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices: base, ...limits },
+    },
+  }));
+});
+after(() => gateway.stop());
+
+const modelOf = ({ name }: Endpoint) => (name === 'messages' ? 'priced-anthropic' : 'priced-openai');
+const short = { text: 'one two three four', tokens: { input: 100, output: 20 } };
+/** 100 × $3 + 20 × $15 a million. */
+const shortCost = 600;
+
+test('header, usage record and change of the balance are the price of what was used, whole and streamed', async (t) => {
+  const usages: readonly Tokens[] = [
+    { input: 1, output: 1 },
+    { input: 333, output: 77 },
+    { input: 200, cacheRead: 701, output: 9 },
+    { input: 200, cacheWrite: 99, output: 9 },
+    { input: 10, cacheRead: 33, cacheWrite: 57, cacheWrite1h: 41, output: 123 },
+    // Exactly at the threshold the base price holds; one token more, cached or not, and the tier prices all of it.
+    { input: 400, cacheRead: 600, output: 50 },
+    { input: 401, cacheRead: 600, output: 50 },
+    { input: 1, output: 0 },
+  ];
+  for (const endpoint of endpoints) {
+    await t.test(endpoint.name, async () => {
+      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      for (const tokens of usages) {
+        // Chat and OpenAI's own formats count both kinds of cache writes in one figure, or have none for the longer.
+        const counted = endpoint.name === 'chat' ? withoutLongWrites(tokens) : tokens;
+        gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one two three', tokens: counted }));
+        for (const stream of [false, true]) {
+          const before = (await gateway.balance(account)).availableMicros;
+          const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream }) });
+          assert.equal(reply.status, 200, reply.text);
+          const where = `${endpoint.name} ${JSON.stringify(tokens)} stream ${stream}`;
+          assert.equal(reply.costMicros, priceOf(counted), where);
+          assert.equal((await gateway.balance(account)).availableMicros, before - priceOf(counted), where);
+          const record = await recordOf(key, reply.requestId);
+          const inputTokens = inputOf(counted);
+          assert.deepEqual(
+            [record.cost_cents, record.input_tokens, record.output_tokens, record.total_tokens, record.model],
+            [priceOf(counted) / 10_000, inputTokens, counted.output, inputTokens + counted.output, 'Priced'],
+            where,
+          );
+        }
+      }
+    });
+  }
+});
+
+test('a stream tells its reservation in the head, its cost in trailers and in the comment before its last event', async () => {
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  for (const endpoint of endpoints) {
+    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
+    const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream: true }) });
+    const balanceCents = Math.floor((await gateway.balance(account)).availableMicros / 10_000);
+    assert.equal(reply.headers['trailer'], 'X-Service-Cost-Micros, X-Service-Balance-Cents');
+    assert.deepEqual(
+      [reply.trailers['x-service-cost-micros'], reply.trailers['x-service-balance-cents']],
+      [String(shortCost), String(balanceCents)],
+    );
+    assert.equal(reply.headers['x-service-cost-micros'], undefined, 'a stream cannot know its cost at its head');
+    assert.ok(Number(reply.headers['x-service-reserved-micros']) >= shortCost);
+    const comments = reply.frames.flatMap(({ comment }, index) => (comment === null ? [] : [{ comment, index }]));
+    assert.deepEqual(comments, [
+      { comment: `cost_micros=${shortCost} balance_cents=${balanceCents}`, index: reply.frames.length - 2 },
+    ]);
+  }
+});
+
+test('a whole answer tells the balance after its charge in cents, rounded down', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const [endpoint] = endpoints as readonly [Endpoint];
+  gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, short));
+  const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint) }) });
+  assert.equal(reply.headers['x-service-balance-cents'], '99');
+  assert.equal(reply.headers['x-service-mode'], undefined);
+});
+
+test('a test key spends the test ledger and a live key the live one, and each sees its own', async () => {
+  const live = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const sandbox = await gateway.makeKey({ account: live.account });
+  const chat = endpoints[1]!;
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
+  await gateway.post(chat.path, { key: live.key, body: chat.body({ model: 'priced-openai' }) });
+  assert.equal((await gateway.balance(live.account, 'test')).availableMicros, microsFromUsd(1_000));
+  const played = await gateway.post(chat.path, { key: sandbox.key, body: chat.body({ model: 'priced-openai' }) });
+  assert.equal(played.headers['x-service-mode'], 'test');
+  assert.ok(played.costMicros! > 0);
+  assert.equal((await gateway.balance(live.account, 'live')).availableMicros, 5_000_000 - shortCost);
+  assert.equal((await gateway.balance(live.account, 'test')).availableMicros, 1_000_000_000 - played.costMicros!);
+  for (const [key, cost] of [
+    [live.key, shortCost],
+    [sandbox.key, played.costMicros!],
+  ] as const) {
+    const records = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>().data;
+    assert.deepEqual(
+      records.map((record) => record.cost_cents),
+      [cost / 10_000],
+    );
+  }
+});
+
+test('a request that fails is free, whatever failed and whenever', async (t) => {
+  const failures: Readonly<Record<string, (endpoint: Endpoint) => Script>> = {
+    'status 400': () => answerStatus(400),
+    'status 401': () => answerStatus(401),
+    'status 429': () => answerStatus(429),
+    'status 500': () => answerStatus(500),
+    'a reset before the answer': () => thenReset(null),
+    'not JSON': () => answerJson('<html>', {}),
+    'JSON of no known shape': () => answerJson({ hello: 'world' }),
+    'an error with status 200': () => answerJson({ error: { message: 'no' } }),
+    'a redirect': () => answerJson({}, { status: 302, headers: { location: 'http://127.0.0.1:9/' } }),
+    'a reset in mid-answer': ({ name }) => thenReset(framesText(startOf(name))),
+    'an end in mid-answer': ({ name }) => answerSse(startOf(name)),
+    'garbage in mid-answer': ({ name }) => answerSse([...startOf(name), 'data: {"no\n\n']),
+    'an empty stream': () => answerSse([]),
+  };
+  for (const endpoint of endpoints) {
+    await t.test(endpoint.name, async () => {
+      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      for (const [name, scriptOf] of Object.entries(failures)) {
+        gateway.upstream.on(endpoint.upstreamPath, scriptOf(endpoint));
+        for (const stream of [false, true]) {
+          const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream }) });
+          assertFailed(reply, `${endpoint.name}, ${name}, stream ${stream}`);
+          const { availableMicros, heldMicros } = await gateway.balance(account);
+          assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0], `${endpoint.name}, ${name}, stream ${stream}`);
+        }
+      }
+      assert.deepEqual((await gateway.get('/v1/usage', { key })).json(), { data: [], next_cursor: null });
+    });
+  }
+});
+
+test('a provider that is silent, falls silent or cannot be reached is free', async () => {
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const chat = endpoints[1]!;
+  const ask = (model: string, stream: boolean) => gateway.post(chat.path, { key, body: chat.body({ model, stream }) });
+  gateway.upstream.on('/slow/v1/chat/completions', hang);
+  const silent = await Promise.all([ask('slow', false), ask('slow', true), ask('unreachable', false), ask('unreachable', true)]);
+  assert.deepEqual(
+    silent.map((reply) => reply.status),
+    [504, 504, 503, 503],
+  );
+  gateway.upstream.on('/slow/v1/chat/completions', thenHang(framesText(startOf('chat'))));
+  const fellSilent = await ask('slow', true);
+  assertFailed(fellSilent, 'a stream that falls silent');
+  assert.match(fellSilent.text, /upstream_timeout/);
+  assert.deepEqual(
+    [(await gateway.balance(account)).availableMicros, (await gateway.balance(account)).heldMicros],
+    [5_000_000, 0],
+  );
+});
+
+test('a client that leaves stops the upstream, and pays for what had been generated', async () => {
+  // All at once: each takes the five seconds in which the upstream is read on for its usage.
+  await Promise.all([...endpoints.map(leaveStream), leaveWholeAnswer()]);
+});
+
+async function leaveStream(endpoint: Endpoint): Promise<void> {
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { start, deltas } = streamFrames(endpoint.name, short);
+  const first = gateway.upstream.requests.length;
+  gateway.upstream.on(endpoint.upstreamPath, thenHang(framesText([...start, ...deltas])));
+  const body = endpoint.body({ model: modelOf(endpoint), stream: true });
+  const { request, response } = gateway.open(endpoint.path, { key, body });
+  const stream = await response;
+  await once(stream, 'data');
+  const sent = await upstreamRequest(endpoint.upstreamPath, first);
+  await setTimeout(100);
+  request.destroy();
+  assert.equal(await sent.ended, 'aborted', endpoint.name);
+  const record = await waitForRecord(key, String(stream.headers['x-request-id']));
+  // "one two three four" is 18 bytes: five tokens by our own count.
+  assert.equal(record.output_tokens, 5, endpoint.name);
+  assert.ok(record.input_tokens > 0, endpoint.name);
+  const cost = priceOf({ input: record.input_tokens, output: record.output_tokens });
+  assert.equal(record.cost_cents, cost / 10_000, endpoint.name);
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - cost, 0], endpoint.name);
+}
+
+/** Nobody saw what was written by then, and nobody counted it: the input alone is paid. */
+async function leaveWholeAnswer(): Promise<void> {
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const chat = endpoints[1]!;
+  const first = gateway.upstream.requests.length;
+  gateway.upstream.on('/local/v1/chat/completions', hang);
+  const { request } = gateway.open(chat.path, { key, body: chat.body({ model: 'priced-local' }) });
+  const sent = await upstreamRequest('/local/v1/chat/completions', first);
+  request.destroy();
+  assert.equal(await sent.ended, 'aborted');
+  const record = await waitForRecord(key);
+  assert.equal(record.output_tokens, 0);
+  assert.equal(record.cost_cents, priceOf({ input: record.input_tokens, output: 0 }) / 10_000);
+  assert.equal((await gateway.balance(account)).heldMicros, 0);
+}
+
+test('a client that leaves while the upstream still ends in time pays what the upstream counted', async () => {
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const chat = endpoints[1]!;
+  const body = (stream: boolean) => ({ key, body: chat.body({ model: 'priced-openai', stream }) });
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short, { paceMs: 60 }));
+  const { request, response } = gateway.open(chat.path, body(true));
+  const stream = await response;
+  await once(stream, 'data');
+  request.destroy();
+  const record = await waitForRecord(key, String(stream.headers['x-request-id']));
+  assert.deepEqual([record.cost_cents, record.output_tokens], [shortCost / 10_000, 20]);
+  assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - shortCost);
+
+  // The same without a stream: the answer comes when nobody is there any more.
+  const whole = answerContent('chat', short);
+  const next = gateway.upstream.requests.length;
+  gateway.upstream.on(chat.upstreamPath, async (answer, asked) => {
+    await setTimeout(300);
+    await whole(answer, asked);
+  });
+  const { request: leaving } = gateway.open(chat.path, body(false));
+  await gateway.upstream.request(next);
+  leaving.destroy();
+  const records = await waitFor(async () => {
+    const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
+    return data.length === 2 ? data : null;
+  });
+  assert.deepEqual(
+    records.map((record) => record.cost_cents),
+    [shortCost / 10_000, shortCost / 10_000],
+  );
+  assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 2 * shortCost);
+});
+
+test('however many requests run at once, a cap is never passed, and as many as fit are served', async () => {
+  const holdMicros = await holdOf();
+  // Room for five, to the microdollar less than six.
+  const cap = micros(holdMicros * 6 - 1);
+  for (const controls of [{ dailyCapMicros: cap }, { monthlyCapMicros: cap }]) {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5, ...controls });
+    const replies = await atOnce(20, key);
+    const served = replies.filter((reply) => reply.status === 200);
+    assert.equal(served.length, 5);
+    for (const refused of replies.filter((reply) => reply.status !== 200)) {
+      assert.equal(refused.status, 429);
+      assert.equal(refused.error.code, 'dailyCapMicros' in controls ? 'key_daily_limit_reached' : 'key_monthly_limit_reached');
+      assert.ok(Number(refused.error.details?.['held_micros']) > 0, 'the message says that running requests hold the rest');
+    }
+    const spent = 5_000_000 - (await gateway.balance(account)).availableMicros;
+    assert.equal(spent, 5 * shortCost);
+    assert.ok(spent <= cap);
+    const other = await gateway.makeKey({ mode: 'live', account });
+    assert.equal((await atOnce(1, other.key))[0]!.status, 200, 'other keys of the account go on working');
+  }
+});
+
+test('fifty requests at once on a small balance never overdraw it', async () => {
+  const holdMicros = await holdOf();
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: (holdMicros * 7 + 10) / 1_000_000 });
+  let lowest = Number.POSITIVE_INFINITY;
+  const watch = setInterval(
+    () => void gateway.balance(account).then(({ availableMicros }) => (lowest = Math.min(lowest, availableMicros))),
+    5,
+  );
+  const replies = await atOnce(50, key);
+  clearInterval(watch);
+  const served = replies.filter((reply) => reply.status === 200);
+  assert.equal(served.length, 7);
+  assert.deepEqual(new Set(replies.map((reply) => reply.status)), new Set([200, 402]));
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [holdMicros * 7 + 10 - 7 * shortCost, 0]);
+  assert.ok(lowest >= 0, `the balance was seen at ${lowest}`);
+});
+
+test('the balance that a client sees counts out what is held', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const chat = endpoints[1]!;
+  const next = gateway.upstream.requests.length;
+  const answer = holdBack(answerContent('chat', short));
+  gateway.upstream.on(chat.upstreamPath, answer.script);
+  // 8 000 output tokens at $15 a million are 12 cents.
+  const reply = gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai', max_completion_tokens: 8_000 }) });
+  await gateway.upstream.request(next);
+  const balanceCents = async () => (await gateway.get('/v1/balance', { key })).json<{ balance_cents: number }>().balance_cents;
+  const held = await balanceCents();
+  assert.ok(held <= 500 - 12 && held > 480, `${held} cents`);
+  answer.release();
+  await reply;
+  assert.equal(await balanceCents(), 499);
+});
+
+test('a request without a maximum is given what is affordable, and says so', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.05 });
+  const chat = endpoints[1]!;
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
+  const next = gateway.upstream.requests.length;
+  const ask = { key, body: chat.body({ model: 'priced-openai', max_completion_tokens: undefined }) };
+  const reply = await gateway.post(chat.path, ask);
+  assert.equal(reply.status, 200, reply.text);
+  const limit = Number(reply.headers['x-service-output-limit']);
+  // Five cents buy 3 333 output tokens, less the input's share.
+  assert.ok(limit >= 1_024 && limit <= 3_333, `limit ${limit}`);
+  const sent = await gateway.upstream.request(next);
+  assert.equal((sent.body as { max_completion_tokens: number }).max_completion_tokens, limit);
+
+  const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.01 });
+  const refused = await gateway.post(chat.path, { ...ask, key: poor.key });
+  assert.equal(refused.status, 402, 'fewer than 1 024 tokens are no answer');
+
+  const rich = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const whole = await gateway.post(chat.path, { ...ask, key: rich.key });
+  assert.equal(whole.headers['x-service-output-limit'], undefined);
+});
+
+test('a maximum of the caller that does not fit is refused with what would fit, and that fits', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.03 });
+  for (const endpoint of endpoints) {
+    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one', tokens: { input: 1, output: 1 } }));
+    const ask = (maximum: number) =>
+      gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), [endpoint.limitField]: maximum }) });
+    const refused = await ask(5_000);
+    assert.equal(refused.status, 402);
+    const { message } = refused.error;
+    const details = refused.error.details ?? (refused.error as unknown as Record<string, unknown>);
+    const affordable = Number(details['affordable_output_tokens']);
+    assert.ok(affordable > 0 && affordable < 5_000);
+    assert.ok(message.includes(String(affordable)) && message.includes(endpoint.limitField), message);
+    assert.equal((await ask(affordable)).status, 200, endpoint.name);
+    assert.equal(details['limit'], 'balance');
+  }
+});
+
+test('n multiplies what is held, not what is charged', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const chat = endpoints[1]!;
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short));
+  const reserved = async (n: number) => {
+    const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai', stream: true, n }) });
+    return Number(reply.headers['x-service-reserved-micros']);
+  };
+  const single = await reserved(1);
+  const triple = await reserved(3);
+  assert.ok(Math.abs(triple - 3 * single) <= 100, `${single} and ${triple}`);
+
+  const body = wholeAnswer('chat', { ...short, tokens: { input: 100, output: 60 } }) as { choices: object[] };
+  const choices = [0, 1, 2].map((index) => ({ ...body.choices[0], index }));
+  gateway.upstream.on(chat.upstreamPath, answerJson({ ...body, choices }));
+  const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai', n: 3 }) });
+  assert.equal(reply.json<{ choices: object[] }>().choices.length, 3);
+  assert.equal(reply.costMicros, priceOf({ input: 100, output: 60 }));
+});
+
+test('an upstream that gives no usage is charged by our own count, which the client is shown', async () => {
+  for (const endpoint of endpoints) {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: short.text, tokens: null }));
+    for (const stream of [false, true]) {
+      const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint), stream }) });
+      assert.equal(reply.status, 200, reply.text);
+      const record = await recordOf(key, reply.requestId);
+      assert.equal(record.output_tokens, 5, `${endpoint.name}: 18 bytes are five tokens`);
+      assert.equal(reply.costMicros, priceOf({ input: record.input_tokens, output: 5 }), endpoint.name);
+      if (!stream) assert.match(reply.text, /"(?:output_tokens|completion_tokens)":5\b/, endpoint.name);
+    }
+  }
+});
+
+test('an absurd usage is clamped to what the model can take and give, and never costs more than balance and hold have', async () => {
+  const absurd: readonly Tokens[] = [
+    { input: 90_000_000, output: 20 },
+    { input: 100, output: 90_000_000 },
+    { input: 90_000_000, output: 90_000_000 },
+  ];
+  for (const endpoint of endpoints) {
+    for (const tokens of absurd) {
+      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one', tokens }));
+      const reply = await gateway.post(endpoint.path, { key, body: endpoint.body({ model: modelOf(endpoint) }) });
+      assert.equal(reply.status, 200, reply.text);
+      // The context of a model is input and output together; output alone has a smaller limit.
+      const clamped = { input: Math.min(tokens.input, 108_000), output: Math.min(tokens.output, 8_000) };
+      assert.equal(reply.costMicros, priceOf(clamped), endpoint.name);
+      assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - reply.costMicros!);
+    }
+    const small = await gateway.makeKey({ mode: 'live', creditUsd: 0.02 });
+    gateway.upstream.on(endpoint.upstreamPath, answerContent(endpoint.name, { text: 'one', tokens: absurd[2]! }));
+    const reply = await gateway.post(endpoint.path, { key: small.key, body: endpoint.body({ model: modelOf(endpoint) }) });
+    assert.equal(reply.costMicros, 20_000, "all there was; the rest is the operator's loss");
+    assert.equal((await gateway.balance(small.account)).availableMicros, 0);
+  }
+});
+
+test('usage that is negative, fractional or no number is not believed: our own count is charged', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const chat = endpoints[1]!;
+  for (const bad of [-5, 1.5, 'many', null, 1e308]) {
+    const body = wholeAnswer('chat', short) as { usage: object };
+    gateway.upstream.on(chat.upstreamPath, answerJson({ ...body, usage: { ...body.usage, completion_tokens: bad } }));
+    const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+    const record = await recordOf(key, reply.requestId);
+    assert.equal(record.output_tokens, 5, String(bad));
+  }
+});
+
+test('a recorded stream with cached tokens is charged once for each token', async (t) => {
+  const recording = await readRecording(
+    t,
+    'anthropic/stream/openllmetry--test_prompt_caching.test_anthropic_prompt_caching_stream_legacy.0.sse',
+  );
+  if (!recording) return;
+  const messages = endpoints[2]!;
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  gateway.upstream.on(messages.upstreamPath, answerBytes(recording, { sizes: [1, 60] }));
+  const reply = await gateway.post(messages.path, { key, body: messages.body({ model: 'priced-anthropic', stream: true }) });
+  const counts = [...recording.toString('utf8').matchAll(/"(\w*(?:input|output)_tokens)":\s*(\d+)/g)];
+  const last = (name: string) => Number(counts.filter((match) => match[1] === name).at(-1)?.[2] ?? 0);
+  const tokens = {
+    input: last('input_tokens'),
+    cacheRead: last('cache_read_input_tokens'),
+    cacheWrite: last('cache_creation_input_tokens'),
+    output: last('output_tokens'),
+  };
+  assert.ok(tokens.cacheRead + tokens.cacheWrite > 0);
+  assert.equal(reply.costMicros, priceOf(tokens));
+});
+
+type UsageRecord = {
+  readonly request_id: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+  readonly cost_cents: number;
+};
+
+/** Worked out anew: millionths of a dollar a token are exact in picodollars, added up and rounded up once. */
+function priceOf(tokens: Tokens): number {
+  const prices = inputOf(tokens) > tierFrom ? long : base;
+  const { input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output } = tokens;
+  const picos =
+    input * picosOf(prices.input) +
+    cacheRead * picosOf(prices.cache_read) +
+    cacheWrite * picosOf(prices.cache_write) +
+    cacheWrite1h * picosOf(prices.cache_write_1h) +
+    output * picosOf(prices.output);
+  return Math.ceil(picos / 1_000_000);
+}
+
+function picosOf(usdPerMillion: number): number {
+  return Math.round(usdPerMillion * 1_000_000);
+}
+
+function inputOf({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 }: Tokens): number {
+  return input + cacheRead + cacheWrite + cacheWrite1h;
+}
+
+function withoutLongWrites({ cacheWrite = 0, cacheWrite1h = 0, ...tokens }: Tokens): Tokens {
+  return { ...tokens, cacheWrite: cacheWrite + cacheWrite1h };
+}
+
+function startOf(name: Endpoint['name']): SseFrame[] {
+  const { start, deltas } = streamFrames(name, short);
+  return [...start, ...deltas.slice(0, 2)];
+}
+
+function framesText(frames: readonly SseFrame[]): string {
+  return frames
+    .map((frame) => {
+      if (typeof frame === 'string') return frame;
+      return `${frame.event === undefined ? '' : `event: ${frame.event}\n`}data: ${JSON.stringify(frame.data)}\n\n`;
+    })
+    .join('');
+}
+
+/** A status, or the format's own error event at the end of a stream that had begun; never a cost. */
+function assertFailed(reply: Reply, where: string): void {
+  assert.equal(reply.costMicros, null, where);
+  assert.ok(!reply.text.includes('cost_micros'), where);
+  if (reply.status === 200) {
+    const last = reply.frames.at(-1);
+    assert.ok(
+      last && /error|response\.failed/.test(`${last.event} ${JSON.stringify(last.data)}`),
+      `${where}: ${reply.text.slice(-300)}`,
+    );
+    assert.ok(!/\[DONE\]|message_stop|response\.completed/.test(reply.text), where);
+  } else {
+    assert.ok(reply.status >= 400, `${where}: ${reply.status}`);
+  }
+}
+
+async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
+  const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
+  assert.equal(data.length, 1, `records of ${requestId}`);
+  return data[0]!;
+}
+
+/** Of any request of the key where none is named. */
+async function waitForRecord(key: string, requestId = ''): Promise<UsageRecord> {
+  return waitFor(async () => {
+    const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
+    return data[0] ?? null;
+  });
+}
+
+async function waitFor<Value>(look: () => Promise<Value | null>): Promise<Value> {
+  for (let tries = 0; tries < 400; tries++) {
+    const value = await look();
+    if (value !== null) return value;
+    await setTimeout(25);
+  }
+  throw new assert.AssertionError({ message: 'it did not come within ten seconds' });
+}
+
+/** Of requests that come in at the same moment: the one for this path. */
+async function upstreamRequest(path: string, first: number) {
+  for (let index = first; ; index++) {
+    const request = await gateway.upstream.request(index);
+    if (request.path === path) return request;
+  }
+}
+
+/** Plays the script only once it is let go. */
+function holdBack(script: Script): { readonly script: Script; readonly release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    script: async (response, request) => {
+      await promise;
+      await script(response, request);
+    },
+    release: resolve,
+  };
+}
+
+/** So many small chat requests that run at the same time: none is answered before all have been decided on. */
+async function atOnce(count: number, key: string): Promise<Reply[]> {
+  const chat = endpoints[1]!;
+  const answer = holdBack(answerContent('chat', short));
+  gateway.upstream.on(chat.upstreamPath, answer.script);
+  const next = gateway.upstream.requests.length;
+  let refused = 0;
+  const replies = Array.from({ length: count }, async () => {
+    const reply = await gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+    if (reply.status !== 200) refused++;
+    return reply;
+  });
+  await waitFor(async () => (gateway.upstream.requests.length - next + refused >= count ? true : null));
+  answer.release();
+  return Promise.all(replies);
+}
+
+/** What one of those requests holds. */
+async function holdOf(): Promise<Micros> {
+  const chat = endpoints[1]!;
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const next = gateway.upstream.requests.length;
+  const answer = holdBack(answerContent('chat', short));
+  gateway.upstream.on(chat.upstreamPath, answer.script);
+  const reply = gateway.post(chat.path, { key, body: chat.body({ model: 'priced-openai' }) });
+  await gateway.upstream.request(next);
+  const { heldMicros } = await gateway.balance(account);
+  answer.release();
+  await reply;
+  return heldMicros;
+}
