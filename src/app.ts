@@ -86,7 +86,7 @@ const lastWordsMs = 5_000;
 async function ensureFirstAccount(database: Database, digestKey: Buffer): Promise<App['firstAccount']> {
   const [first] = await listAccounts(database);
   if (first) return { id: first.id, testKey: null };
-  const id = await createAccount(database, 'Default', createLedgers);
+  const id = await createAccount(database, { name: 'Default' }, createLedgers);
   const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' });
   return { id, testKey: made?.key ?? null };
 }

@@ -20,12 +20,21 @@ export type CreateLedgers = (
   account: { readonly accountId: string; readonly nowMs: number },
 ) => Promise<void>;
 
+const listPricePpm = 1_000_000;
+
 /** An account is never without its ledgers: both come in one transaction. Returns its id. */
-export async function createAccount(database: Database, name: string, createLedgers: CreateLedgers): Promise<string> {
+export async function createAccount(
+  database: Database,
+  { name, priceMultiplierPpm = listPricePpm }: { readonly name: string; readonly priceMultiplierPpm?: number },
+  createLedgers: CreateLedgers,
+): Promise<string> {
   const id = newIdWithPrefix('acc');
   const nowMs = Date.now();
   await database.write.transaction().execute(async (transaction) => {
-    await transaction.insertInto('accounts').values({ id, name, created_at_ms: nowMs }).execute();
+    await transaction
+      .insertInto('accounts')
+      .values({ id, name, created_at_ms: nowMs, price_multiplier_ppm: priceMultiplierPpm })
+      .execute();
     await createLedgers(transaction, { accountId: id, nowMs });
   });
   return id;
@@ -62,8 +71,4 @@ export async function listAccounts(database: Database): Promise<AccountListing[]
     accounts.set(row.id, { ...known, [`${row.mode}_available_micros`]: available });
   }
   return [...accounts.values()];
-}
-
-export async function accountExists(database: Database, accountId: string): Promise<boolean> {
-  return (await database.read.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst()) !== undefined;
 }

@@ -1,24 +1,22 @@
 // `tollgate accounts …`
 import { createAccount, listAccounts } from '../accounts/manage-accounts.ts';
-import { formatUsd, type Micros } from '../lib/money.ts';
+import type { Micros } from '../lib/money.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import { createLedgers } from '../ledger/create-ledgers.ts';
 import { openLedgerInProcess } from '../ledger/open-ledger.ts';
 import { withInstallation, type Installation } from './installation.ts';
-import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 
-export async function createAccountCommand(options: JsonOption & { name: string; creditUsd?: Micros }): Promise<void> {
+type NewAccount = JsonOption & { readonly name: string; readonly creditUsd?: Micros; readonly priceMultiplier?: number };
+
+export async function createAccountCommand({ name, creditUsd, priceMultiplier, ...options }: NewAccount): Promise<void> {
   await withInstallation(async (installation) => {
-    const id = await createAccount(installation.database, options.name, createLedgers);
-    if (options.creditUsd !== undefined) {
-      credit(installation, { accountId: id, mode: 'live', amountMicros: options.creditUsd, note: 'first credit' });
+    const id = await createAccount(installation.database, { name, priceMultiplierPpm: priceMultiplier }, createLedgers);
+    if (creditUsd !== undefined) {
+      adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });
     }
-    printResult(
-      options,
-      { id, name: options.name },
-      `Account ${id} (${options.name}). Make a key: tollgate keys create --account ${id} --mode live`,
-    );
+    printResult(options, { id, name }, `Account ${id} (${name}). Make a key: tollgate keys create --account ${id} --mode live`);
   });
 }
 
@@ -28,48 +26,62 @@ export async function listAccountsCommand(options: JsonOption): Promise<void> {
     const rows = accounts.map((account) => [
       account.id,
       account.name,
-      `$${formatUsd(account.live_available_micros)}`,
-      `$${formatUsd(account.test_available_micros)}`,
+      dollars(account.live_available_micros),
+      dollars(account.test_available_micros),
       account.created_at,
     ]);
     printResult(options, accounts, formatTable(['ACCOUNT', 'NAME', 'LIVE', 'TEST', 'CREATED'], rows));
   });
 }
 
-export async function creditAccountCommand(
+type AdjustmentOptions = JsonOption & { readonly usd: Micros; readonly test?: true; readonly note?: string };
+
+export async function creditAccountCommand(accountId: string, options: AdjustmentOptions): Promise<void> {
+  await adjustAccount('credit', accountId, options);
+}
+
+export async function debitAccountCommand(accountId: string, options: AdjustmentOptions): Promise<void> {
+  await adjustAccount('debit', accountId, options);
+}
+
+async function adjustAccount(
+  type: 'credit' | 'debit',
   accountId: string,
-  options: JsonOption & { usd: Micros; test?: true; note?: string },
+  { usd, test, note, ...options }: AdjustmentOptions,
 ): Promise<void> {
   await withInstallation(async (installation) => {
-    const mode = options.test ? 'test' : 'live';
-    const note = options.note ?? 'credited by command line';
-    const { entryId, availableMicros } = credit(installation, { accountId, mode, amountMicros: options.usd, note });
+    const mode = test ? 'test' : 'live';
+    const adjustment = { type, accountId, mode, amountMicros: usd, note: note ?? 'by command line' } as const;
+    const { entryId, availableMicros } = adjust(installation, adjustment);
+    const done = type === 'credit' ? 'credited' : 'debited';
     printResult(
       options,
-      { id: entryId, account_id: accountId, mode, credited_micros: options.usd, available_micros: availableMicros },
-      `Credited $${formatUsd(options.usd)} to ${accountId} (${mode}). Available now: $${formatUsd(availableMicros)}`,
+      { id: entryId, account_id: accountId, mode, [`${done}_micros`]: usd, available_micros: availableMicros },
+      `${dollars(usd)} ${done} (${accountId}, ${mode}). Available now: ${dollars(availableMicros)}`,
     );
   });
 }
 
-type NewCredit = {
+type Adjustment = {
+  readonly type: 'credit' | 'debit';
   readonly accountId: string;
   readonly mode: 'live' | 'test';
   readonly amountMicros: Micros;
   readonly note: string;
 };
 
-function credit(
+function adjust(
   { database }: Installation,
-  { accountId, mode, amountMicros, note }: NewCredit,
+  { type, accountId, mode, amountMicros, note }: Adjustment,
 ): { readonly entryId: string; readonly availableMicros: Micros } {
   const ledger = openLedgerInProcess(database.url);
   try {
     const entryId = newIdWithPrefix('ent');
-    const outcome = ledger.submit({ type: 'credit', entryId, ledgerId: ledgerIdOf(accountId, mode), amountMicros, note });
+    const outcome = ledger.submit({ type, entryId, ledgerId: ledgerIdOf(accountId, mode), amountMicros, note });
     if (outcome.type === 'unknown-ledger')
       throw new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
-    if (outcome.type !== 'credited') throw new Error(`the ledger answered a credit with ${outcome.type}`);
+    if (outcome.type !== 'credited' && outcome.type !== 'debited')
+      throw new Error(`the ledger answered a ${type} with ${outcome.type}`);
     return { entryId, availableMicros: outcome.availableMicros };
   } finally {
     ledger.close();

@@ -3,16 +3,17 @@ import { loadCatalog } from '../catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import { digestKeyFrom } from '../keys/key-text.ts';
 import { createKey, listKeys, revokeKey, updateKey, type KeyControls, type KeyListing } from '../keys/manage-keys.ts';
-import { formatUsd, type Micros } from '../lib/money.ts';
+import type { Micros } from '../lib/money.ts';
 import { withInstallation } from './installation.ts';
-import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
+import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import { none, type OrNone } from './parse.ts';
 
 type LimitOptions = JsonOption & {
   readonly name?: string;
-  readonly dailyCapUsd?: Micros | null;
-  readonly monthlyCapUsd?: Micros | null;
-  readonly models?: readonly string[] | null;
-  readonly rpm?: number | null;
+  readonly dailyCapUsd?: OrNone<Micros>;
+  readonly monthlyCapUsd?: OrNone<Micros>;
+  readonly models?: OrNone<readonly string[]>;
+  readonly rpm?: OrNone<number>;
 };
 
 export async function createKeyCommand(options: LimitOptions & { account: string; mode: 'live' | 'test' }): Promise<void> {
@@ -61,11 +62,15 @@ function found(key: KeyListing | null, keyId: string): KeyListing {
 function controlsOf(config: Config, { name, dailyCapUsd, monthlyCapUsd, models, rpm }: LimitOptions): KeyControls {
   return {
     ...(name !== undefined && { name }),
-    ...(dailyCapUsd !== undefined && { dailyCapMicros: dailyCapUsd }),
-    ...(monthlyCapUsd !== undefined && { monthlyCapMicros: monthlyCapUsd }),
-    ...(models !== undefined && { models: models === null ? null : resolveModels(config, models) }),
-    ...(rpm !== undefined && { requestsPerMinute: rpm }),
+    ...(dailyCapUsd !== undefined && { dailyCapMicros: orNull(dailyCapUsd) }),
+    ...(monthlyCapUsd !== undefined && { monthlyCapMicros: orNull(monthlyCapUsd) }),
+    ...(models !== undefined && { models: models === none ? null : resolveModels(config, models) }),
+    ...(rpm !== undefined && { requestsPerMinute: orNull(rpm) }),
   };
+}
+
+function orNull<Value>(value: OrNone<Value>): Value | null {
+  return value === none ? null : value;
 }
 
 /** Kept as catalogue ids, so that an alias in the list allows just what it stands for today. */
@@ -94,5 +99,5 @@ function keyRow(key: KeyListing): string[] {
 }
 
 function capText(cap: Micros | null): string {
-  return cap === null ? 'none' : `$${formatUsd(cap)}`;
+  return cap === null ? 'none' : dollars(cap);
 }

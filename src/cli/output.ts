@@ -1,5 +1,7 @@
 // What commands print: JSON for programs, aligned columns for people.
 
+import { formatUsd, type Micros } from '../lib/money.ts';
+
 /** An expected failure: its message is for the person at the terminal. The exit code is 1. */
 export class CommandFailed extends Error {}
 
@@ -7,6 +9,11 @@ export type JsonOption = { readonly json?: true };
 
 export function printResult(options: JsonOption, value: unknown, forPeople: string): void {
   console.log(options.json ? JSON.stringify(value) : forPeople);
+}
+
+/** −2 000 000 → "-$2.00". */
+export function dollars(value: Micros): string {
+  return formatUsd(value).replace(/^-?/, '$&$$');
 }
 
 /** Rows under their headings, each column as wide as its widest cell. */

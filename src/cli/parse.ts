@@ -2,7 +2,14 @@
 import { InvalidArgumentError } from 'commander';
 import { microsFromUsd, type Micros } from '../lib/money.ts';
 
-const clear = 'none';
+/**
+ * What "none" is read as: the limit is cleared. A value of its own, since commander takes a null for a value that is missing, and puts ''
+ * in its place.
+ */
+export const none = Symbol('none');
+export type OrNone<Value> = Value | typeof none;
+
+const noneText = 'none';
 
 export function parseName(text: string): string {
   const name = text.trim();
@@ -17,26 +24,33 @@ export function parseUsd(text: string): Micros {
   return amount;
 }
 
-/** An amount of at least 0, or null for "none". */
-export function parseUsdCap(text: string): Micros | null {
-  if (text === clear) return null;
+/** An amount of at least 0. */
+export function parseUsdCap(text: string): OrNone<Micros> {
+  if (text === noneText) return none;
   const amount = readUsd(text);
   if (amount < 0) throw new InvalidArgumentError('It must be 0 or more, or "none".');
   return amount;
 }
 
-export function parseCount(text: string): number | null {
-  if (text === clear) return null;
+export function parseCount(text: string): OrNone<number> {
+  if (text === noneText) return none;
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, or "none".');
   return Number(text);
 }
 
 /** Names as typed; which models they are is looked up later. */
-export function parseModelList(text: string): readonly string[] | null {
-  if (text === clear) return null;
+export function parseModelList(text: string): OrNone<readonly string[]> {
+  if (text === noneText) return none;
   const names = text.split(',').map((name) => name.trim());
   if (names.some((name) => name === '')) throw new InvalidArgumentError('It must be model ids separated by commas, or "none".');
   return names;
+}
+
+/** A factor with at most six decimals, in millionths. */
+export function parseFactor(text: string): number {
+  const millionths = readUsd(text);
+  if (millionths < 0 || millionths > 1_000 * 1_000_000) throw new InvalidArgumentError('It must be from 0 to 1000.');
+  return millionths;
 }
 
 function readUsd(text: string): Micros {

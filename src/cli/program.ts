@@ -1,11 +1,11 @@
 // The command line: every command on one screen. Each takes --json; what it prints then is a contract (README, "Command line").
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
-import { createAccountCommand, creditAccountCommand, listAccountsCommand } from './accounts.ts';
+import { createAccountCommand, creditAccountCommand, debitAccountCommand, listAccountsCommand } from './accounts.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand, updateKeyCommand } from './keys.ts';
 import { checkModelsCommand, listModelsCommand } from './models.ts';
 import { CommandFailed } from './output.ts';
-import { parseCount, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
+import { parseCount, parseFactor, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
 import { serveCommand } from './serve.ts';
 import { migrateCommand, verifyCommand } from './upkeep.ts';
 
@@ -14,11 +14,19 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     await buildProgram().parseAsync(argv);
   } catch (error) {
     if (error instanceof CommanderError) process.exit(error.exitCode);
-    const isExpected = error instanceof CommandFailed || error instanceof ConfigError;
-    console.error(isExpected ? `tollgate: ${error.message}` : error);
+    console.error(isForPeople(error) ? `tollgate: ${error.message}` : error);
     // Not `exitCode`: a start that failed half-way has threads and sockets open.
     process.exit(1);
   }
+}
+
+/** Errors whose message says what to do; any other is a bug, and shows where it came from. A file or folder that cannot be used is the former. */
+function isForPeople(error: unknown): error is Error {
+  return (
+    error instanceof CommandFailed ||
+    error instanceof ConfigError ||
+    (error instanceof Error && 'syscall' in error && 'path' in error)
+  );
 }
 
 function buildProgram(): Command {
@@ -35,13 +43,13 @@ function buildProgram(): Command {
   json(accounts.command('create').description('make an account'))
     .requiredOption('--name <name>', 'what to call it', parseName)
     .option('--credit-usd <amount>', 'put this much on its live balance', parseUsd)
+    .option('--price-multiplier <factor>', 'its prices, times the list prices: 0.9 is a tenth off', parseFactor)
     .action(createAccountCommand);
   json(accounts.command('list').description('all accounts')).action(listAccountsCommand);
-  json(accounts.command('credit').description('add to a balance').argument('<account>'))
-    .requiredOption('--usd <amount>', 'how much', parseUsd)
-    .option('--test', 'the test ledger instead of the live one')
-    .option('--note <text>', 'kept with the entry', parseName)
-    .action(creditAccountCommand);
+  adjustment(json(accounts.command('credit').description('add to a balance'))).action(creditAccountCommand);
+  adjustment(json(accounts.command('debit').description('take from a balance, below zero if need be'))).action(
+    debitAccountCommand,
+  );
 
   const keys = program.command('keys').description('API keys and their limits');
   limits(json(keys.command('create').description('make a key; it is shown once')))
@@ -60,6 +68,14 @@ function buildProgram(): Command {
 
 function json(command: Command): Command {
   return command.option('--json', 'print JSON');
+}
+
+function adjustment(command: Command): Command {
+  return command
+    .argument('<account>')
+    .requiredOption('--usd <amount>', 'how much', parseUsd)
+    .option('--test', 'the test ledger instead of the live one')
+    .option('--note <text>', 'kept with the entry', parseName);
 }
 
 /** `none` clears a limit; a cap of 0 allows nothing. */

@@ -2,8 +2,8 @@
 import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
 import { ConfigFile } from './schema.ts';
 
-export const tableBegin = '<!-- fields: begin (made from src/config/schema.ts by src/config/write-docs.ts) -->';
-export const tableEnd = '<!-- fields: end -->';
+const tableBegin = '<!-- fields: begin (made from src/config/schema.ts by src/config/write-docs.ts) -->';
+const tableEnd = '<!-- fields: end -->';
 
 /** The text of docs/configuration.md with its table made anew; everything outside the two marks is kept. */
 export function replaceFieldTable(text: string): string {

@@ -128,7 +128,7 @@ export type StreamProgress = {
 };
 
 /** The straight path: same format on both sides; fields that the gateway does not know pass untouched in both directions. */
-export type Relay = {
+type Relay = {
   /** Throws ApiError on what a shared upstream credential must not pass (design: stored state, unpriced options). */
   readonly writeRequest: (request: ClientRequest, target: UpstreamTarget) => UpstreamRequest;
   /** Throws UnreadableAnswer. `body` is what the client gets: the catalogue's model id, the spec's ids. */

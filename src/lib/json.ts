@@ -2,7 +2,7 @@
 
 export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
 
-export const jsonDepthMax = 64;
+const jsonDepthMax = 64;
 const quote = 0x22;
 const backslash = 0x5c;
 

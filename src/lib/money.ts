@@ -10,7 +10,7 @@ export type Micros = number & { readonly [microsBrand]: true };
 /** Whole picodollars a token. USD per million tokens × 10⁶: $2.50 a million is 2 500 000. */
 export type PicosPerToken = number & { readonly [picosBrand]: true };
 
-export const microsPerDollar = 1_000_000;
+const microsPerDollar = 1_000_000;
 export const microsPerCent = 10_000;
 const picosPerMicro = 1_000_000n;
 

@@ -5,7 +5,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
 import type { JsonObject, UpstreamTarget } from '../formats/format.ts';
 
-export type ProviderKind = HttpProviderKind | SandboxProviderKind;
+type ProviderKind = HttpProviderKind | SandboxProviderKind;
 
 /** A provider reached over HTTP with one of the upstream formats. */
 export type HttpProviderKind = {

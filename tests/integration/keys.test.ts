@@ -25,7 +25,12 @@ after(() => gateway.stop());
 test('a key is taken from Authorization and from x-api-key on every endpoint', async () => {
   const { key } = await gateway.makeKey();
   const reading = ['/v1/balance', '/v1/usage', '/v1/models', '/v1/models/info', '/v1/models/gpt-5-mini'];
-  for (const headers of [{ authorization: `Bearer ${key}` }, { authorization: `bearer ${key}` }, { 'x-api-key': key }]) {
+  const ways: Record<string, string>[] = [
+    { authorization: `Bearer ${key}` },
+    { authorization: `bearer ${key}` },
+    { 'x-api-key': key },
+  ];
+  for (const headers of ways) {
     for (const { path, body } of endpoints) {
       assert.equal((await gateway.post(path, { headers, body: body() })).status, 200, path);
     }

@@ -79,7 +79,7 @@ export class TestGateway {
 
   /** As the command line does it, in this process: a command takes up to a second, and tests need many keys. */
   async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
-    const accountId = account ?? (await createAccount(this.database, 'Test', createLedgers));
+    const accountId = account ?? (await createAccount(this.database, { name: 'Test' }, createLedgers));
     if (creditUsd !== undefined) this.#credit(accountId, creditUsd);
     const digestKey = digestKeyFrom(loadSecret({}, this.program.dataDir, { isShared: false }));
     const made = await createKey(this.database, digestKey, { accountId, mode, ...controls });

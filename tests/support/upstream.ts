@@ -19,7 +19,7 @@ import { setTimeout } from 'node:timers/promises';
 /** Plays one answer. `request` is what came; the script ends when the answer is out or the client has gone. */
 export type Script = (response: ServerResponse, request: UpstreamRequest) => void | Promise<void>;
 
-export type UpstreamRequest = {
+type UpstreamRequest = {
   readonly method: string;
   /** Without the query, which is in `query` as it came: `alt=sse`, or ''. */
   readonly path: string;

@@ -95,7 +95,7 @@ export const anthropicSignature: fc.Arbitrary<Signature> = record({
   value: signatureValue,
 });
 /** Argument texts as `JSON.stringify` writes them, or none that is an object at all. */
-export const callArguments = fc.oneof(
+const callArguments = fc.oneof(
   fc
     .dictionary(fc.string({ minLength: 1, maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
     .map((value) => JSON.stringify(value)),
@@ -122,7 +122,7 @@ export const callPart: fc.Arbitrary<AssistantPart> = record({
 });
 
 const count = fc.nat({ max: 1_000_000 });
-export const usages: fc.Arbitrary<Usage> = record<Usage>({
+const usages: fc.Arbitrary<Usage> = record<Usage>({
   inputTokens: count,
   cacheReadTokens: count,
   cacheWriteTokens: fc.integer({ min: 1, max: 1_000_000 }),
@@ -131,7 +131,7 @@ export const usages: fc.Arbitrary<Usage> = record<Usage>({
   reasoningTokens: count,
 }).map((usage) => ({ ...usage, reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens) }));
 
-export const stops: fc.Arbitrary<Stop> = fc.oneof(
+const stops: fc.Arbitrary<Stop> = fc.oneof(
   record({ reason: fc.constantFrom('end', 'tool-calls', 'length', 'refusal', 'pause'), sequence: fc.constant(null) }),
   record({ reason: fc.constant('stop-sequence' as const), sequence: fc.string({ minLength: 1, maxLength: 4 }) }),
 );

@@ -14,7 +14,7 @@ export type WrittenThinking = {
 const nothing: WrittenThinking = { thinking: null, effort: null, isDropped: false };
 const dropped: WrittenThinking = { ...nothing, isDropped: true };
 
-export const budgetTokensMin = 1_024;
+const budgetTokensMin = 1_024;
 
 /** `messages`: the conversation as it goes out. */
 export function writeThinkingConfig(

@@ -74,7 +74,7 @@ export function streamAnswer(answer: Answer, context: AnswerContext, pieceSize =
 }
 
 /** The events of an answer with its texts cut into pieces of at most `size` code points. */
-export function pieceEvents(answer: Answer, size: number): StreamEvent[] {
+function pieceEvents(answer: Answer, size: number): StreamEvent[] {
   return [...answerEvents(answer)].flatMap((event): StreamEvent[] => {
     if (!('text' in event)) return [event];
     const points = Array.from(event.text);
@@ -114,7 +114,7 @@ const anyThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
 );
 const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(anyTextPart, anyTextPart, anyRefusal, anyThinking, anyCall);
 
-export const anyUsage: fc.Arbitrary<Usage> = record({
+const anyUsage: fc.Arbitrary<Usage> = record({
   inputTokens: fc.nat(9_999),
   cacheReadTokens: fc.nat(9_999),
   cacheWriteTokens: fc.nat(9_999),

@@ -13,7 +13,7 @@ export type ResponseState = {
 
 export const inProgress: ResponseState = { status: 'in_progress', incomplete_details: null, output: [], usage: null };
 
-export function responseId(context: AnswerContext): string {
+function responseId(context: AnswerContext): string {
   return `resp_${context.requestId}`;
 }
 

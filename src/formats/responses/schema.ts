@@ -156,5 +156,5 @@ export const RequestSchema = Type.Object({
 export type ResponsesRequest = Static<typeof RequestSchema>;
 export type InputItem = Static<typeof inputItem>;
 export type ContentPart = Static<typeof contentPart>;
-export type ReasoningItem = Static<typeof reasoningItem>;
-export type RequestTool = Static<typeof tool>;
+type ReasoningItem = Static<typeof reasoningItem>;
+type RequestTool = Static<typeof tool>;

@@ -5,7 +5,7 @@ import type { JsonObject } from '../format.ts';
 import { callItem, messageItem, reasoningItem, refusalPart, textPart, type ItemStatus } from './output-item.ts';
 
 /** The type of an event and its own fields; the stream adds the item's id and index, and the number. */
-export type ItemEvent = readonly [type: string, fields: JsonObject];
+type ItemEvent = readonly [type: string, fields: JsonObject];
 
 export type ItemWriter = {
   readonly id: string;

@@ -8,7 +8,7 @@ export type Turn = {
   readonly documents: number;
   readonly toolResults: readonly ToolResult[];
 };
-export type ToolResult = { readonly name: string; readonly text: string; readonly isError: boolean };
+type ToolResult = { readonly name: string; readonly text: string; readonly isError: boolean };
 
 export function readTurn(messages: readonly Message[]): Turn {
   const index = messages.findLastIndex((message) => message.role === 'user');
