@@ -23,9 +23,9 @@ export type ChildOptions = {
   readonly portPattern?: RegExp;
 };
 
-/** Contestants run alone on one core, in turn; everything that measures them shares the other. */
-export type Core = 'contestant' | 'bench';
-const coreNumbers: Record<Core, string> = { contestant: '0', bench: '1' };
+/** Contestants run on one core, in turn; everything that measures them shares the other. A profile needs no comparison: `any`. */
+export type Core = 'contestant' | 'bench' | 'any';
+const coreNumbers: Record<Core, string> = { contestant: '0', bench: '1', any: '0,1' };
 
 /** Whether processes can be kept on their cores: it takes `taskset`, which Linux has, and two cores. */
 export const isPinned = pinSelf();
@@ -38,13 +38,17 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const preload = ['--import', join(import.meta.dirname, 'child-usage.ts')];
   const command = [...pinTo(core), process.execPath, ...preload, ...nodeArguments, script, ...scriptArguments];
   const child = spawn(command[0]!, command.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const port = await readPort(child, portPattern);
+  const failed = () => void endBench(`a process of the bench ended by itself: ${command.join(' ')}`);
+  child.once('exit', failed);
   return {
-    port: await readPort(child, portPattern),
+    port,
     usage: async () => {
       child.send('usage');
       return ((await once(child, 'message')) as [Usage])[0];
     },
     stop: async () => {
+      child.off('exit', failed);
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
       await ended;
@@ -64,15 +68,21 @@ async function readPort(child: ChildProcess, pattern: RegExp): Promise<number> {
   };
   child.stdout!.on('data', read);
   child.stderr!.on('data', read);
-  child.once('exit', () => fail('ended'));
+  const exited = () => fail('ended');
+  child.once('exit', exited);
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
-    child.removeAllListeners('exit');
+    child.off('exit', exited);
     child.stdout!.off('data', read).resume();
     child.stderr!.off('data', read).pipe(process.stderr);
   }
+}
+
+function endBench(reason: string): never {
+  console.error(reason);
+  process.exit(1);
 }
 
 function pinTo(core: Core): string[] {

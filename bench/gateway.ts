@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startChild, type Child } from './child.ts';
+import { startChild, type Child, type ChildOptions } from './child.ts';
 import { modelFor, type Play } from './workloads.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -14,7 +14,7 @@ const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent'];
 export type Installation = {
   readonly dataDir: string;
   readonly key: string;
-  readonly start: (nodeArguments?: readonly string[]) => Promise<Child>;
+  readonly start: (options?: Pick<ChildOptions, 'core' | 'nodeArguments'>) => Promise<Child>;
   /** Proves the books, and removes the folder. Throws with the row that disagrees. */
   readonly remove: () => void;
 };
@@ -33,13 +33,12 @@ export function installGateway(upstreamPort: number): Installation {
   return {
     dataDir,
     key: run('keys', 'create', '--account', account, '--mode', 'live').key!,
-    start: (nodeArguments = []) =>
+    start: (options = { core: 'contestant' }) =>
       startChild({
         script: entry,
         scriptArguments: ['serve'],
-        nodeArguments,
         env,
-        core: 'contestant',
+        ...options,
         portPattern: /listens on http:\S+:(\d+)/,
       }),
     remove: () => {

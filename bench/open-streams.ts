@@ -1,35 +1,30 @@
-// What a stream costs while it is open and silent: the memory of the process with many, less without, by the number.
+// What a stream costs while it is open and silent: the memory of the process with many, less without, by their number.
 import type { Child } from './child.ts';
 import { connectClient, type Client, type Target } from './client.ts';
 import { silentStream } from './workloads.ts';
 
 export type OpenStreams = { readonly count: number; readonly rssBytesBefore: number; readonly rssBytesEach: number };
 
+/** Opened together; also the first ones, which make the process load and compile what streams need. */
 const atOnce = 50;
 const settleMs = 500;
 
-/** `child` should be new, or what it has freed since its start hides what the streams take. */
-export async function measureOpenStreams(child: Child, { key, count }: { key: string; count: number }): Promise<OpenStreams> {
-  const target: Target = { port: child.port, request: silentStream.asked, key };
-  const close = await openStreams(target, atOnce);
-  const before = await settledRssBytes(child);
-  const closeMany = await openStreams(target, count);
-  const after = await settledRssBytes(child);
-  close();
-  closeMany();
+/** `gateway` should be new, or what it has freed since its start hides what the streams take. */
+export async function measureOpenStreams(gateway: Child, { key, count }: { key: string; count: number }): Promise<OpenStreams> {
+  const target: Target = { port: gateway.port, request: silentStream.asked, key };
+  const first = await openStreams(target, atOnce);
+  const before = await settledRssBytes(gateway);
+  const streams: Client[] = [];
+  while (streams.length < count) streams.push(...(await openStreams(target, Math.min(atOnce, count - streams.length))));
+  const after = await settledRssBytes(gateway);
+  for (const client of [...first, ...streams]) client.close();
   return { count, rssBytesBefore: before, rssBytesEach: (after - before) / count };
 }
 
-async function openStreams(target: Target, count: number): Promise<() => void> {
-  const clients: Client[] = [];
-  while (clients.length < count) {
-    const some = await Promise.all(Array.from({ length: Math.min(atOnce, count - clients.length) }, () => connectClient(target)));
-    await Promise.all(some.map((client) => client.open()));
-    clients.push(...some);
-  }
-  return () => {
-    for (const client of clients) client.close();
-  };
+async function openStreams(target: Target, count: number): Promise<Client[]> {
+  const clients = await Promise.all(Array.from({ length: count }, () => connectClient(target)));
+  await Promise.all(clients.map((client) => client.open()));
+  return clients;
 }
 
 async function settledRssBytes(child: Child): Promise<number> {

@@ -17,7 +17,10 @@ export async function profileGateway({ start, key }: Installation, name: string)
   const workload = all.find((one) => one.name === name);
   if (!workload) throw new Error(`there is no workload ${name}; there are ${all.map((one) => one.name).join(', ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-profile-'));
-  const gateway = await start(['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`]);
+  const gateway = await start({
+    core: 'any',
+    nodeArguments: ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`],
+  });
   const target = { port: gateway.port, request: workload.asked, key };
   await underLoad(target, { clients, durationMs: warmUpMs }, (load) => load());
   const span = await underLoad(target, { clients, durationMs: loadMs }, async (load) => {

@@ -1,6 +1,6 @@
 // The only place that wires the parts together: configuration in, a running gateway out.
 import type { AddressInfo } from 'node:net';
-import { createAccount, listAccounts } from './accounts/manage-accounts.ts';
+import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
 import { loadCatalog } from './catalog/load-catalog.ts';
 import type { Config } from './config/schema.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -44,7 +44,6 @@ export async function startApp({ config, secret, log, onLedgerFailure }: AppOpti
   const database = openDatabase(config.database.url);
   await database.migrate();
   const digestKey = digestKeyFrom(secret);
-  const firstAccount = await ensureFirstAccount(database, digestKey);
   const owner = newIdWithPrefix('run');
   const ledger = await openLedger({ databaseUrl: database.url, owner, onFailure: onLedgerFailure });
   const keys = openKeyStore({ database, digestKey, onError: (err) => log.error({ err }, 'the key revision cannot be read') });
@@ -64,13 +63,18 @@ export async function startApp({ config, secret, log, onLedgerFailure }: AppOpti
   const lifecycle: Lifecycle = { isDraining: false };
   const server = createServer({ gateway, keys, database, lifecycle });
   await server.listen({ host: config.server.host, port: config.server.port });
+  // Last, since the key is shown only once: a start that fails, because the port is taken, must not use it up.
+  const firstAccount = await ensureFirstAccount(database, digestKey);
   const stop = async () => {
     lifecycle.isDraining = true;
     const closed = server.close();
     await gateway.runs.whenIdle(config.server.shutdown_timeout_ms);
     gateway.runs.endAll();
     await gateway.runs.whenIdle(lastWordsMs);
+    // A connection that falls idle after the server has begun to close would stay open until its client gives it up.
+    const sweep = setInterval(() => server.server.closeIdleConnections(), sweepMs);
     await Promise.race([closed, afterMs(lastWordsMs)]);
+    clearInterval(sweep);
     keys.close();
     await gateway.upstreams.close();
     await ledger.close();
@@ -81,11 +85,12 @@ export async function startApp({ config, secret, log, onLedgerFailure }: AppOpti
 
 /** How long ended requests may take to say so to their clients. */
 const lastWordsMs = 5_000;
+const sweepMs = 20;
 
 /** An installation without accounts gets one with a test key, so that a newcomer has something to paste. */
 async function ensureFirstAccount(database: Database, digestKey: Buffer): Promise<App['firstAccount']> {
-  const [first] = await listAccounts(database);
-  if (first) return { id: first.id, testKey: null };
+  const first = await findFirstAccount(database);
+  if (first !== null) return { id: first, testKey: null };
   const id = await createAccount(database, { name: 'Default' }, createLedgers);
   const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' });
   return { id, testKey: made?.key ?? null };

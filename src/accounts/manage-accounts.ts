@@ -40,6 +40,18 @@ export async function createAccount(
   return id;
 }
 
+/** The oldest account's id; null in a new installation. */
+export async function findFirstAccount(database: Database): Promise<string | null> {
+  const row = await database.read
+    .selectFrom('accounts')
+    .select('id')
+    .orderBy('created_at_ms')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
 /** Oldest first. */
 export async function listAccounts(database: Database): Promise<AccountListing[]> {
   const rows = await database.read

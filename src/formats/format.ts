@@ -59,6 +59,8 @@ export type ClientFormat = {
 
 export type UpstreamFormat = {
   readonly name: UpstreamFormatName;
+  /** The least output limit that its hosts take, and so the least that is sent and held; 1 where it says nothing. */
+  readonly outputTokensMin?: number;
   readonly writeRequest: (request: CanonicalRequest, target: UpstreamTarget) => UpstreamRequest;
   /** Throws UnreadableAnswer when the JSON is not an answer of this format. */
   readonly readAnswer: (body: unknown) => Answer;

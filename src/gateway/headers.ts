@@ -20,3 +20,28 @@ export function headerNamesOf(serviceName: string): HeaderNames {
     mode: name('Mode'),
   };
 }
+
+const ignoredCharactersMax = 1_000;
+
+/**
+ * The value of the header that lists what was left out. Names of fields are strangers' text, and there may be thousands of them: what a
+ * header cannot hold is percent-encoded, and a list that grows too long ends with how many more there are.
+ */
+export function writeIgnored(names: readonly string[]): string {
+  let list = '';
+  for (const [index, name] of names.entries()) {
+    const next = (index === 0 ? '' : ', ') + encodeName(name);
+    if (list.length + next.length > ignoredCharactersMax)
+      return `${list}${index === 0 ? '' : ', '}and ${names.length - index} more`;
+    list += next;
+  }
+  return list;
+}
+
+/** `messages.name` and `input[3]` stay as they are. */
+function encodeName(name: string): string {
+  return name
+    .slice(0, ignoredCharactersMax + 1)
+    .toWellFormed()
+    .replaceAll(/[^\w.[\]-]/gu, encodeURIComponent);
+}

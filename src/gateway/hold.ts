@@ -2,12 +2,14 @@
 import { ApiError } from '../canonical/errors.ts';
 import type { ClientFormatName } from '../canonical/format-name.ts';
 import type { ClientRequest } from '../formats/format.ts';
+import { upstreamFormats } from '../formats/registry.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { Model } from '../catalog/model.ts';
 import { affordableOutputTokens, worstCaseMicros, type AppliedPrice } from '../catalog/price.ts';
 import { ledgerIdOf, type Outcome, type RefusedOutcome } from '../ledger/commands.ts';
 import { formatUsd, type Micros } from '../lib/money.ts';
 import type { Gateway } from './gateway.ts';
+import type { Asked } from './running.ts';
 
 export type HoldRequest = {
   readonly requestId: string;
@@ -36,9 +38,11 @@ const reducedOutputTokensMin = 1_024;
 /** What is affordable can shrink between the refusal and the next try, when others reserve at the same moment. */
 const triesMax = 4;
 
-/** The caller's own maximum, bounded by the model; without one, the configuration's. */
-export function outputLimitOf({ config }: Gateway, model: Model, request: ClientRequest): number {
-  return Math.min(request.maxOutputTokens ?? config.limits.default_max_output_tokens, model.maxOutputTokens);
+/** The caller's own maximum, bounded by the model and by what the upstream takes at all; without one, the configuration's. */
+export function outputLimitOf({ config }: Gateway, { model, request, route }: Pick<Asked, 'model' | 'request' | 'route'>): number {
+  const least = route.transport === 'http' ? (upstreamFormats[route.format]?.outputTokensMin ?? 1) : 1;
+  const wanted = request.maxOutputTokens ?? config.limits.default_max_output_tokens;
+  return Math.max(Math.min(wanted, model.maxOutputTokens), least);
 }
 
 /** Throws ApiError 402, 403 or 429 when the most that the request can cost does not fit. */

@@ -64,7 +64,7 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
     forwardable: incoming.forwardable,
   };
   // What cannot be sent is refused here, before anything is held for it.
-  const outputTokens = outputLimitOf(gateway, model, request);
+  const outputTokens = outputLimitOf(gateway, asked);
   const written = writeUpstreamRequest(asked, outputTokens);
 
   const hold = await placeHold(gateway, {

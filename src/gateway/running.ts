@@ -7,6 +7,7 @@ import type { TokenEstimate } from '../lib/tokens.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { Client, Headers } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
+import { writeIgnored } from './headers.ts';
 import type { Hold } from './hold.ts';
 import type { ChosenRoute } from './route.ts';
 import type { WrittenRequest } from './upstream-request.ts';
@@ -53,7 +54,7 @@ export function headHeaders({ gateway, key, hold, rateHeaders }: Running, ignore
   const headers: Record<string, string> = { ...rateHeaders };
   if (key.mode === 'test') headers[gateway.headers.mode] = 'test';
   if (hold.isReduced) headers[gateway.headers.outputLimit] = String(hold.maxOutputTokens);
-  if (ignored.length > 0) headers[gateway.headers.ignored] = ignored.join(', ');
+  if (ignored.length > 0) headers[gateway.headers.ignored] = writeIgnored(ignored);
   return headers;
 }
 

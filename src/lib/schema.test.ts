@@ -26,6 +26,14 @@ const check = compileSchema(
       ),
     ),
     metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+    items: Type.Optional(
+      Type.Array(
+        Type.Union([
+          Type.Object({ type: Type.Optional(Type.Union([Type.Literal('message'), Type.Null()])), role: Type.Literal('user') }),
+          Type.Object({ type: Type.Literal('function_call'), call_id: Type.String() }),
+        ]),
+      ),
+    ),
   }),
 );
 
@@ -54,6 +62,9 @@ const problems: [value: unknown, path: string, message: string][] = [
   ],
   [{ model: 'm', messages: [{ role: 'tool' }] }, 'messages[0].id', 'is required: a string'],
   [{ model: 'm', metadata: { a: 1 } }, 'metadata.a', 'must be a string; got 1'],
+  // A tag that may be left out still tells which kind was meant where it is given.
+  [{ model: 'm', items: [{ type: 'message', role: 'robot' }] }, 'items[0].role', 'must be `user`; got "robot"'],
+  [{ model: 'm', items: [{ type: 'function_call' }] }, 'items[0].call_id', 'is required: a string'],
 ];
 
 for (const [value, path, message] of problems) {

@@ -16,8 +16,10 @@ export type SchemaProblem = {
  * Give the objects of a union a literal `type` or `role`: the walk then descends into the right one.
  */
 export function compileSchema(schema: TSchema): (value: unknown) => SchemaProblem | null {
-  const validator = Compile(schema);
+  // Compiled at its first use: all of them at the start would be a good part of it.
+  let validator: ReturnType<typeof Compile> | null = null;
   return (value) => {
+    validator ??= Compile(schema);
     if (validator.Check(value)) return null;
     return findProblem(schema, value, '') ?? { path: '', message: 'is not valid' };
   };
@@ -162,8 +164,10 @@ function findTaggedProblem(
   return undefined;
 }
 
+/** A tag may be left out, or null, on the one kind that is meant then. */
 function isTag(schema: JsonSchema): boolean {
-  return 'const' in schema || schema.enum !== undefined || (schema.anyOf?.every((branch) => 'const' in branch) ?? false);
+  if ('const' in schema || schema.enum !== undefined) return true;
+  return schema.anyOf?.every((branch) => 'const' in branch || branch.type === 'null') ?? false;
 }
 
 function flatten(branches: readonly JsonSchema[]): JsonSchema[] {

@@ -12,7 +12,7 @@ export function runModel({ gateway }: ServerContext, format: ClientFormat): Hand
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);
     const beta = request.headers['anthropic-beta'];
-    await run(
+    const running = run(
       gateway,
       {
         requestId: request.requestId,
@@ -24,6 +24,12 @@ export function runModel({ gateway }: ServerContext, format: ClientFormat): Hand
       },
       client,
     );
+    await running.catch((error: unknown) => {
+      // Nobody could put an error into a stream that has begun by then: it is cut off, which its client takes for a failure.
+      if (!reply.sent) throw error;
+      gateway.log.error({ err: error, request_id: request.requestId }, 'a stream failed by our own fault');
+      reply.raw.destroy();
+    });
     return reply;
   };
 }

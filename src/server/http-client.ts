@@ -4,12 +4,12 @@ import type { FastifyReply } from 'fastify';
 import type { Client, ClientStream } from '../gateway/client.ts';
 
 /** A client that takes nothing for so long counts as gone. */
-const stallMs = 60_000;
+const defaultStallMs = 60_000;
 
-export function httpClient(reply: FastifyReply): Client {
+export function httpClient(reply: FastifyReply, stallMs = defaultStallMs): Client {
   const { raw } = reply;
   const callbacks: (() => void)[] = [];
-  let isGone = false;
+  let isGone = raw.destroyed;
   raw.once('close', () => {
     if (raw.writableFinished) return;
     isGone = true;
@@ -24,9 +24,9 @@ export function httpClient(reply: FastifyReply): Client {
     sendAnswer(body, headers) {
       if (isGone) return;
       void reply.code(200).headers(headers).header('content-type', 'application/json; charset=utf-8').send(body);
+      dropWhenStalled(raw, stallMs);
     },
     startStream(headers, trailerNames) {
-      reply.hijack();
       raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),
         ...headers,
@@ -34,28 +34,36 @@ export function httpClient(reply: FastifyReply): Client {
         'cache-control': 'no-cache, no-transform',
         // Reverse proxies that buffer would hold back what the model says.
         'x-accel-buffering': 'no',
-        trailer: trailerNames.join(', '),
+        // HTTP/1.0 knows no chunks, and so no trailers.
+        ...(raw.req.httpVersion === '1.0' ? null : { trailer: trailerNames.join(', ') }),
       });
-      return streamTo(raw, () => isGone);
+      reply.hijack();
+      return streamTo(raw, () => isGone, stallMs);
     },
   };
 }
 
-function streamTo(raw: ServerResponse, isGone: () => boolean): ClientStream {
+function streamTo(raw: ServerResponse, isGone: () => boolean, stallMs: number): ClientStream {
   return {
     write(frames) {
       if (isGone() || raw.write(frames)) return undefined;
-      return untilRoom(raw);
+      return untilRoom(raw, stallMs);
     },
     end(frames, trailers) {
       if (isGone()) return;
       raw.addTrailers(trailers);
       raw.end(frames);
+      dropWhenStalled(raw, stallMs);
     },
   };
 }
 
-function untilRoom(raw: ServerResponse): Promise<void> {
+/** What has been answered to the end must not stay in memory for a client that does not take it. Most have by now: no timer for them. */
+function dropWhenStalled(raw: ServerResponse, stallMs: number): void {
+  if (raw.socket && raw.socket.writableLength > 0) raw.setTimeout(stallMs, () => raw.destroy());
+}
+
+function untilRoom(raw: ServerResponse, stallMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => raw.destroy(), stallMs);
     const done = () => {

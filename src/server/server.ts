@@ -7,7 +7,7 @@ import { newIdWithPrefix } from '../lib/ids.ts';
 import type { ServerContext } from './context.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
-import { errorBody, errorHandler, sendError } from './middleware/errors.ts';
+import { errorBody, errorHandler, fromFastify, sendError } from './middleware/errors.ts';
 import { trace } from './middleware/trace.ts';
 import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
 
@@ -19,6 +19,7 @@ const keepAliveTimeoutMs = 75_000;
 
 export function createServer(context: ServerContext): FastifyInstance {
   const { config, log } = context.gateway;
+  const startTrace = trace(log, context.lifecycle);
   const app = Fastify({
     logger: false,
     trustProxy: config.server.trust_proxy,
@@ -31,12 +32,19 @@ export function createServer(context: ServerContext): FastifyInstance {
     // While draining we answer ourselves, in our own shape.
     return503OnClosing: false,
     clientErrorHandler: answerMalformed,
+    // An address that cannot be decoded never reaches the hooks.
+    frameworkErrors: (error, request, reply) => {
+      startTrace(request, reply, () => {});
+      sendError(fromFastify(error), request, reply);
+    },
   });
+  // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const routes = routesOf(context);
   acceptBytes(app);
   app.decorateRequest('requestId', '');
   app.decorateRequest('startedAtMs', 0);
-  app.addHook('onRequest', trace(log, context.lifecycle));
+  app.addHook('onRequest', startTrace);
   app.addHook('onRequest', authenticate(context));
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));

@@ -128,8 +128,8 @@ test('accounts credit adds to the ledger that is named, and shows what is availa
   assert.match(String(credited['id']), /^ent_/);
   const { id: _id, ...rest } = credited;
   assert.deepEqual(rest, { account_id: account, mode: 'live', credited_micros: 1, available_micros: 1_000_001 });
-  const test = await cli('accounts', 'credit', account, '--usd', '1', '--test');
-  assert.deepEqual([test['mode'], test['available_micros']], ['test', 1_001_000_000]);
+  const played = await cli('accounts', 'credit', account, '--usd', '1', '--test');
+  assert.deepEqual([played['mode'], played['available_micros']], ['test', 1_001_000_000]);
   assert.equal((await gateway.get('/v1/balance', { key })).json()['balance_cents'], 100);
   const accounts = await cli<Record<string, unknown>[]>('accounts', 'list');
   assert.deepEqual(
@@ -213,11 +213,7 @@ test('mistakes at the command line are told, with an exit code of 1, and change 
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     [['keys', 'create', '--account', account, '--mode', 'live', '--models', 'gpt-5-mini,no-such-model'], /no-such-model/],
     [['keys', 'create', '--account', 'acc_nobody', '--mode', 'live'], /no account acc_nobody/],
-    [['keys', 'create', '--account', account, '--mode', 'real'], /live, test/],
     [['keys', 'update', id, '--daily-cap-usd', '-1'], /0 or more/],
-    [['keys', 'revoke', 'key_nobody'], /no key key_nobody/],
-    [['accounts', 'credit', account, '--usd', '0.0000001'], /six decimals/],
-    [['accounts', 'credit', 'acc_nobody', '--usd', '1'], /no account acc_nobody/],
   ];
   const outcomes = await Promise.all(
     mistakes.map(async ([args, expected]) => ({ args, expected, failure: await fail(...args) })),

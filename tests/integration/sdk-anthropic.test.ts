@@ -113,9 +113,9 @@ test('models.list and models.retrieve read the catalogue', async () => {
 test('a live request reaches the provider with its credential and the pinned version, and comes back with text and usage', async () => {
   const content = { text: 'Paris is the capital.', tokens: { input: 9, cacheRead: 3, output: 5 } };
   gateway.upstream.on('/v1/messages', answerContent('messages', content));
-  const before = gateway.upstream.requests.length;
+  const next = gateway.upstream.requests.length;
   const { data: whole, response } = await live.messages.create(hello).withResponse();
-  const sent = await gateway.upstream.request(before);
+  const sent = await gateway.upstream.request(next);
   assert.equal(sent.headers['x-api-key'], upstreamKey);
   assert.equal(sent.headers.authorization, undefined);
   assert.equal(sent.headers['anthropic-version'], '2023-06-01');
@@ -140,6 +140,14 @@ test('a recorded stream is read whole', async (t) => {
   assert.ok(textOf(message).length > 0);
   assert.equal(message.stop_reason, 'end_turn');
   assert.ok(message.usage.output_tokens > 0);
+});
+
+test('a stream of a host that counts nothing is read, with our own count', async () => {
+  gateway.upstream.on('/v1/messages', answerContent('messages', { text: 'one two three four', tokens: null }));
+  const message = await live.messages.stream(hello).finalMessage();
+  assert.equal(textOf(message), 'one two three four');
+  assert.equal(message.usage.output_tokens, 5, '18 bytes');
+  assert.ok(message.usage.input_tokens > 0);
 });
 
 test('x-api-key works as well as Bearer', async () => {

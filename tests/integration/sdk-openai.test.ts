@@ -165,14 +165,14 @@ test('models.list and models.retrieve read the catalogue', async () => {
 test('a live chat request reaches the provider with its own credential and comes back with text and usage', async () => {
   const content = { text: 'Paris is the capital.', tokens: { input: 9, cacheRead: 3, output: 5 } };
   gateway.upstream.on('/v1/chat/completions', answerContent('chat', content));
-  const before = gateway.upstream.requests.length;
+  const next = gateway.upstream.requests.length;
   const { data, response } = await live.chat.completions.create({ model: 'gpt-5-mini', messages }).withResponse();
   assert.equal(data.choices[0]?.message.content, content.text);
   assert.equal(data.model, 'gpt-5-mini', "the catalogue's id, not the provider's dated one");
   assert.deepEqual(countsOf(data.usage), { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 });
   // (9 × $0.25 + 3 × $0.025 + 5 × $2) a million, rounded up.
   assert.equal(response.headers.get('x-service-cost-micros'), '13');
-  const sent = await gateway.upstream.request(before);
+  const sent = await gateway.upstream.request(next);
   assert.match(sent.headers.authorization ?? '', /^Bearer sk-upstream-secret/);
   assert.deepEqual((sent.body as { messages: unknown }).messages, messages);
 

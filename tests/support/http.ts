@@ -28,6 +28,8 @@ export class Reply {
     this.text = text;
   }
 
+  /** The body, which the test says the shape of. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of JSON is the caller's claim in any case
   json<Body = Record<string, unknown>>(): Body {
     return JSON.parse(this.text) as Body;
   }
@@ -54,7 +56,7 @@ export class Reply {
   }
 }
 
-export type ErrorFields = {
+export type ErrorFields = Readonly<Record<string, unknown>> & {
   readonly message: string;
   readonly type: string;
   readonly code: string;

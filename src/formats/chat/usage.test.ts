@@ -4,6 +4,7 @@ import { noUsage } from '../../canonical/usage.ts';
 import { readUsage } from './usage.ts';
 
 const cases: [name: string, given: unknown, read: object | null][] = [
+  ['no input is no count', { prompt_tokens: 0, completion_tokens: 0 }, null],
   ['input and output', { prompt_tokens: 5, completion_tokens: 3 }, { inputTokens: 5, outputTokens: 3 }],
   [
     'the cached and written part of the input is taken out of it',

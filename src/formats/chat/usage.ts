@@ -4,12 +4,12 @@ import { isObject } from '../../lib/json.ts';
 import { tokensFromBytes } from '../../lib/tokens.ts';
 import type { AnswerContext, ClientRequest, JsonObject } from '../format.ts';
 
-/** null unless both counts are there and sane. */
+/** null unless both counts are there and can be believed: no request is without input. */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const prompt = readTokenCount(value.prompt_tokens);
   const completion = readTokenCount(value.completion_tokens);
-  if (prompt === null || completion === null) return null;
+  if (!prompt || completion === null) return null;
   const reasoning = readTokenCount(detail(value, 'completion_tokens_details', 'reasoning_tokens')) ?? 0;
   const cacheRead = Math.min(readCachedTokens(value), prompt);
   const cacheWrite = Math.min(

@@ -68,6 +68,7 @@ test('progress counts the bytes of text and arguments, and takes stop and usage 
   assert.deepEqual(pipe.progress, {
     status: 'finished',
     usage: answer.usage,
+    earlyUsage: null,
     stop: answer.stop,
     outputBytes: 5,
     failure: null,

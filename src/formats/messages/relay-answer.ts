@@ -1,19 +1,22 @@
-// The straight path down: the upstream's answer as it came, under the catalogue's model id.
+// The straight path down: the upstream's answer as it came, under the catalogue's model id, and with a usage if it had none.
 import { isObject } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { asText, requireMessage } from './read-answer.ts';
 import { readStop } from './stop.ts';
-import { readUsage } from './usage.ts';
+import { countUsage, readUsage, writeUsage } from './usage.ts';
 
-/** Throws UnreadableAnswer when the body is no message. */
+/** Throws UnreadableAnswer when the body is no message. An answer without usage is shown our own count, as it is charged. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
   const message = requireMessage(body);
+  const usage = readUsage(message.usage);
+  const outputBytes = message.content.reduce((bytes: number, block) => bytes + blockBytes(block), 0);
+  const relayed = { ...message, model: context.model };
   return {
-    body: { ...message, model: context.model },
-    usage: readUsage(message.usage),
+    body: usage ? relayed : { ...relayed, usage: writeUsage(countUsage(context, outputBytes)) },
+    usage,
     stop: readStop(message.stop_reason, message.stop_sequence),
-    outputBytes: message.content.reduce((bytes: number, block) => bytes + blockBytes(block), 0),
+    outputBytes,
   };
 }
 

@@ -10,7 +10,7 @@ import { asText } from './read-answer.ts';
 import { parseEvent } from './read-stream.ts';
 import { readStop } from './stop.ts';
 import { brokenStream, newProgress, unreadableEvent } from './stream-progress.ts';
-import { StreamUsage } from './usage.ts';
+import { countUsage, StreamUsage, writeUsage } from './usage.ts';
 import { closeFrames } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -28,11 +28,11 @@ class MessageStreamRelay {
   readonly progress: StreamProgress = newProgress();
   /** `message_stop`, the upstream's own once it has come. */
   lastFrame = formatSse('message_stop', '{"type":"message_stop"}');
-  readonly #model: string;
+  readonly #context: AnswerContext;
   readonly #usage = new StreamUsage();
 
-  constructor({ model }: AnswerContext) {
-    this.#model = model;
+  constructor(context: AnswerContext) {
+    this.#context = context;
   }
 
   push(raw: SseEvent): string {
@@ -47,8 +47,7 @@ class MessageStreamRelay {
         this.progress.outputBytes += deltaBytes(event.delta);
         return frameOf(raw, event);
       case 'message_delta':
-        this.#noteEnd(event);
-        return frameOf(raw, event);
+        return this.#relayEnd(raw, event);
       case 'message_stop':
         this.lastFrame = frameOf(raw, event);
         return this.#finish();
@@ -70,13 +69,21 @@ class MessageStreamRelay {
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
     this.progress.earlyUsage = this.#usage.early;
-    return frameOf({ event: raw.event, data: JSON.stringify({ ...event, message: { ...message, model: this.#model } }) }, event);
+    // Clients add the later counts to the usage of the start: without one, SDKs throw.
+    const usage = this.#usage.early ? message.usage : writeUsage(countUsage(this.#context, 0));
+    const relayed = { ...event, message: { ...message, model: this.#context.model, usage } };
+    return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
   }
 
-  #noteEnd({ delta, usage }: JsonObject): void {
+  /** Where the upstream has counted nothing by the end, the client is shown the own count that it is charged by. */
+  #relayEnd(raw: SseEvent, event: JsonObject): string {
+    const { delta, usage } = event;
     this.#usage.update(usage);
-    if (isObject(delta) && typeof delta.stop_reason === 'string')
-      this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
+    if (!isObject(delta) || typeof delta.stop_reason !== 'string') return frameOf(raw, event);
+    this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
+    if (this.#usage.total) return frameOf(raw, event);
+    const counted = countUsage(this.#context, this.progress.outputBytes, this.#usage.early);
+    return frameOf({ event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(counted) }) }, event);
   }
 
   #finish(): string {

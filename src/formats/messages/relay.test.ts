@@ -100,6 +100,16 @@ test('an answer comes down as it came, under the catalogue’s id', () => {
   assert.equal(relayed.outputBytes, 2 + 3 + '{"c":1}'.length);
 });
 
+test('an answer without usage, or with none that can be believed, shows our own count', () => {
+  const answer = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hello!' }], stop_reason: 'end_turn' };
+  for (const usage of [undefined, null, { input_tokens: 0, output_tokens: 0 }]) {
+    const { body, usage: read } = relay.relayAnswer({ ...answer, usage }, answerContext());
+    assert.equal(read, null);
+    const { input_tokens: input, output_tokens: output } = body.usage as Record<string, unknown>;
+    assert.deepEqual([input, output], [77, 2]);
+  }
+});
+
 test('what is no message is no answer', () => {
   for (const body of [null, 'x', [], {}, { type: 'error', error: { message: 'x' } }]) {
     assert.throws(() => relay.relayAnswer(body, answerContext()), UnreadableAnswer);
@@ -153,9 +163,12 @@ test('an event that is not JSON fails the stream, a [DONE] does not', () => {
   assert.equal(done.progress.status, 'finished');
 });
 
-test('without a total from upstream the early count of the start is none', () => {
+test('without a total from upstream the early count of the start is none, and our own is shown', () => {
   const pipe = relay.relayStream(answerContext());
-  runPipe(pipe, parseSse(sse(start, { ...end, usage: undefined }, { type: 'message_stop' })));
+  const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello!' } };
+  const frames = runPipe(pipe, parseSse(sse(start, text, { ...end, usage: undefined }, { type: 'message_stop' })));
+  const { input_tokens: input, output_tokens: output } = eventsOf(frames)[2]!.usage as Record<string, unknown>;
+  assert.deepEqual([input, output], [9, 2]);
   assert.equal(pipe.progress.status, 'finished');
   assert.equal(pipe.progress.usage, null);
 });

@@ -83,7 +83,11 @@ export function writeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** What a client is shown when the upstream counted nothing: the same own count that it is charged by. */
-export function countUsage(context: AnswerContext, outputBytes: number): Usage {
-  return { ...noUsage, inputTokens: context.estimatedInputTokens, outputTokens: tokensFromBytes(outputBytes) };
+/**
+ * What a client is shown when the upstream did not count its output: the same own count that it is charged by. `early`: what it had
+ * counted of the input by then.
+ */
+export function countUsage(context: AnswerContext, outputBytes: number, early: Usage | null = null): Usage {
+  const input = early ?? { ...noUsage, inputTokens: context.estimatedInputTokens };
+  return { ...input, outputTokens: tokensFromBytes(outputBytes), reasoningTokens: 0 };
 }

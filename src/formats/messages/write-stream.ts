@@ -165,7 +165,7 @@ class MessageStreamWriter {
     this.progress.status = 'finished';
     this.progress.stop = stop;
     this.progress.usage = usage;
-    const counted = usage ?? countUsage(this.#context, this.progress.outputBytes);
+    const counted = usage ?? countUsage(this.#context, this.progress.outputBytes, this.progress.earlyUsage);
     return frames + frame('message_delta', { delta: writeStop(stop, this.#hasRefusal), usage: writeUsage(counted) });
   }
 }

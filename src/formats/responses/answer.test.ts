@@ -188,6 +188,7 @@ test('usage counts cached tokens once: disjoint inside, included outside', () =>
 
 test('an upstream’s absurd usage is not believed', () => {
   assert.equal(readUsageOf({ input_tokens: -1, output_tokens: 1 }), null);
+  assert.equal(readUsageOf({ input_tokens: 0, output_tokens: 0 }), null);
   assert.equal(readUsageOf({ input_tokens: 1.5, output_tokens: 1 }), null);
   assert.equal(readUsageOf(null), null);
   assert.deepEqual(readUsageOf({ input_tokens: 5, output_tokens: 1, input_tokens_details: { cached_tokens: 9 } }), {

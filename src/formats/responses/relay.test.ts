@@ -113,10 +113,12 @@ test('an answer keeps all but the model, a call’s id and, with an effort, a re
   assert.deepEqual(relayAnswer({ ...body, output: [own, message] }, contextFor(effort)).body.output, [own, message]);
 });
 
-test('an answer without usage shows our own count', () => {
-  const relayed = relayAnswer({ ...response, status: 'completed', output: [message] }, contextFor());
-  assert.equal(relayed.usage, null);
-  assert.deepEqual((relayed.body.usage as JsonObject).total_tokens, 8);
+test('an answer without usage, or with none that can be believed, shows our own count', () => {
+  for (const given of [undefined, null, { input_tokens: 0, output_tokens: 0, total_tokens: 0 }]) {
+    const relayed = relayAnswer({ ...response, status: 'completed', output: [message], usage: given }, contextFor());
+    assert.equal(relayed.usage, null);
+    assert.deepEqual((relayed.body.usage as JsonObject).total_tokens, 8);
+  }
 });
 
 test('a failed answer is not relayed', () => {

@@ -4,12 +4,12 @@ import { isObject } from '../../lib/json.ts';
 import { tokensFromBytes } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 
-/** Splits the counts into disjoint buckets. null when the upstream gave none, or none that can be believed. */
+/** Splits the counts into disjoint buckets. null when the upstream gave none, or none that can be believed: no request is without input. */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const input = readTokenCount(value.input_tokens);
   const output = readTokenCount(value.output_tokens);
-  if (input === null || output === null) return null;
+  if (!input || output === null) return null;
   const inputDetails = isObject(value.input_tokens_details) ? value.input_tokens_details : {};
   const outputDetails = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
   const cacheRead = Math.min(readTokenCount(inputDetails.cached_tokens) ?? 0, input);

@@ -37,7 +37,7 @@ function formatAt(url: string): ClientFormat {
 }
 
 /** What Fastify itself refuses before a handler runs. */
-function fromFastify(error: FastifyError | Error): ApiError {
+export function fromFastify(error: FastifyError | Error): ApiError {
   const code = 'code' in error ? error.code : '';
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new ApiError(

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { validateHeaderValue } from 'node:http';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { writeIgnored } from './headers.ts';
+
+test('names that a header can hold are listed as they are', () => {
+  assert.equal(writeIgnored(['messages.name', 'input[3]', 'top_k']), 'messages.name, input[3], top_k');
+});
+
+test('other names are percent-encoded, so that a field of any name leaves a valid header', () => {
+  assert.equal(
+    writeIgnored(['a\r\nset-cookie: x', 'ключ', '\ud800']),
+    'a%0D%0Aset-cookie%3A%20x, %D0%BA%D0%BB%D1%8E%D1%87, %EF%BF%BD',
+  );
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary' })), (names) =>
+      validateHeaderValue('x-service-ignored', writeIgnored(names)),
+    ),
+  );
+});
+
+test('a list of thousands stays short and says how many more there are', () => {
+  const list = writeIgnored(Array.from({ length: 5_000 }, (_, index) => `field${index}`));
+  assert.ok(list.length < 1_100);
+  assert.match(list, /^field0, field1, .*, field\d+, and 4\d\d\d more$/);
+  assert.equal(writeIgnored(['x'.repeat(2_000)]), 'and 1 more');
+});

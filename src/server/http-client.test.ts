@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import Fastify from 'fastify';
+import type { Client } from '../gateway/client.ts';
+import { httpClient } from './http-client.ts';
+
+const stallMs = 200;
+const large = 'x'.repeat(50_000_000);
+
+/** A server whose only path is answered by `answer`, and a connection that has sent a request and reads nothing yet. */
+async function open(t: TestContext, answer: (client: Client) => void, { version = '1.1' } = {}): Promise<Socket> {
+  const app = Fastify({ logger: false });
+  app.get('/', async (_request, reply) => {
+    answer(httpClient(reply, stallMs));
+    return reply;
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').pause();
+  socket.on('error', () => {});
+  t.after(() => {
+    socket.destroy();
+    return app.close();
+  });
+  socket.write(`GET / HTTP/${version}\r\nHost: test\r\n\r\n`);
+  const [connection] = (await once(app.server, 'connection')) as [Socket];
+  t.after(() => connection.destroy());
+  Object.assign(socket, { connection });
+  return socket;
+}
+
+function serverSide(socket: Socket): Socket {
+  return (socket as Socket & { connection: Socket }).connection;
+}
+
+test('an answer that its client does not read is dropped after a while', { timeout: 5_000 }, async (t) => {
+  const whole = await open(t, (client) => client.sendAnswer(large, {}));
+  await once(serverSide(whole), 'close');
+  const stream = await open(t, (client) => client.startStream({}, ['x-cost']).end(large, { 'x-cost': '1' }));
+  await once(serverSide(stream), 'close');
+});
+
+test('a stream that its client does not read ends with the client gone', { timeout: 5_000 }, async (t) => {
+  const gone = Promise.withResolvers<void>();
+  await open(t, (client) => {
+    client.onGone(gone.resolve);
+    void client.startStream({}, []).write(large);
+  });
+  await gone.promise;
+});
+
+test('a client of HTTP/1.0, which knows no trailers, gets its stream without them', { timeout: 5_000 }, async (t) => {
+  const answer = (client: Client) => client.startStream({}, ['x-cost']).end('data: [DONE]\n\n', { 'x-cost': '1' });
+  const received = await text(await open(t, answer, { version: '1.0' }));
+  assert.match(received, /^HTTP\/1\.1 200 /);
+  assert.doesNotMatch(received, /trailer/i);
+  assert.ok(received.endsWith('\r\n\r\ndata: [DONE]\n\n'));
+});
