@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ApiError, errorKinds } from './errors.ts';
+import { ApiError, errorKinds, invalidRequest } from './errors.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'errors.md'), 'utf8');
 
@@ -17,4 +17,11 @@ test('docs/errors.md says what the registry says, row by row', () => {
 test('an error takes its status from the registry', () => {
   assert.equal(new ApiError('insufficient_balance', 'x').status, 402);
   assert.equal(new ApiError('rate_limit_exceeded', 'x', { retryAfterSeconds: 3 }).retryAfterSeconds, 3);
+});
+
+test('what a message or a path quotes of the request is cut', () => {
+  const error = invalidRequest(`metadata.${'x'.repeat(5_000)}`, `metadata.${'x'.repeat(5_000)} must be a string`);
+  assert.equal(error.message.length, 1_000);
+  assert.equal(error.param?.length, 200);
+  assert.deepEqual([invalidRequest('a', 'b').param, invalidRequest('a', 'b').message], ['a', 'b']);
 });

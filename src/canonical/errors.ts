@@ -155,7 +155,11 @@ export class ApiError extends Error {
   }
 }
 
-/** A 400 that names the field and says what to do. */
+/** A 400 that names the field and says what to do. Both may quote what the client sent, megabytes perhaps, and are cut to be read. */
 export function invalidRequest(param: string | null, message: string): ApiError {
-  return new ApiError('invalid_request', message, { param });
+  return new ApiError('invalid_request', shorten(message, 1_000), { param: param && shorten(param, 200) });
+}
+
+function shorten(text: string, charactersMax: number): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1)}…`;
 }

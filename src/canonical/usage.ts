@@ -1,5 +1,7 @@
 // Tokens of one request in disjoint buckets, so that no token is billed twice whatever the wire format counts into what.
 
+import { tokensFromBytes } from '../lib/tokens.ts';
+
 export type Usage = {
   /** Input that was neither read from nor written to the upstream's prompt cache. */
   readonly inputTokens: number;
@@ -26,6 +28,19 @@ export const noUsage: Usage = {
 /** Every input token, cached or not: what usage records and price tiers count. */
 export function totalInputTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+}
+
+/**
+ * Our own count, where the upstream gives none: the client is shown what it is charged by. `early`: the upstream's count of the input
+ * from the start of a stream, which then stands for ours.
+ */
+export function countUsage(counted: {
+  readonly estimatedInputTokens: number;
+  readonly outputBytes: number;
+  readonly early: Usage | null;
+}): Usage {
+  const input = counted.early ?? { ...noUsage, inputTokens: counted.estimatedInputTokens };
+  return { ...input, outputTokens: tokensFromBytes(counted.outputBytes), reasoningTokens: 0 };
 }
 
 /** A token count from an upstream, which is untrusted input: a whole number from 0 to `max`, else null. */

@@ -39,7 +39,10 @@ const reducedOutputTokensMin = 1_024;
 const triesMax = 4;
 
 /** The caller's own maximum, bounded by the model and by what the upstream takes at all; without one, the configuration's. */
-export function outputLimitOf({ config }: Gateway, { model, request, route }: Pick<Asked, 'model' | 'request' | 'route'>): number {
+export function outputLimitOf(
+  { config }: Gateway,
+  { model, request, route }: Pick<Asked, 'model' | 'request' | 'route'>,
+): number {
   const least = route.transport === 'http' ? (upstreamFormats[route.format]?.outputTokensMin ?? 1) : 1;
   const wanted = request.maxOutputTokens ?? config.limits.default_max_output_tokens;
   return Math.max(Math.min(wanted, model.maxOutputTokens), least);

@@ -41,7 +41,7 @@ export type Running = Asked & {
 
 export function answerContextOf({ requestId, model, request, estimate, gateway }: Running): AnswerContext {
   return {
-    requestId: requestId.replace(/^req_/, ''),
+    requestId: requestId.slice('req_'.length),
     model: model.id,
     createdAtSeconds: Math.floor(gateway.nowMs() / 1_000),
     request,

@@ -2,11 +2,10 @@
 import type { ChargeRecord } from '../ledger/commands.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { noUsage, totalInputTokens } from '../canonical/usage.ts';
+import { countUsage, totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
 import type { Micros } from '../lib/money.ts';
 import { floorToCents, zeroMicros } from '../lib/money.ts';
-import { tokensFromBytes } from '../lib/tokens.ts';
 import type { Running } from './running.ts';
 
 export type Ended = {
@@ -72,10 +71,8 @@ function recordOf({ model, format, route, request }: Running, ended: Ended, pric
   };
 }
 
-/** What we count ourselves, the input aside where the upstream has counted it already. */
 function ownCount({ estimate }: Running, { earlyUsage, outputBytes }: Pick<Ended, 'earlyUsage' | 'outputBytes'>): Usage {
-  const input = earlyUsage ?? { ...noUsage, inputTokens: estimate.likely };
-  return { ...input, outputTokens: tokensFromBytes(outputBytes), reasoningTokens: 0 };
+  return countUsage({ estimatedInputTokens: estimate.likely, outputBytes, early: earlyUsage });
 }
 
 /** An upstream's usage is untrusted: no request can have more input than the context, nor more output than the model gives. */

@@ -73,3 +73,11 @@ test('a refused credential and an unpaid bill need the operator', () => {
     [true, true, true, false, false],
   );
 });
+
+test('a message of megabytes is cut before it is looked through, and never within a key', () => {
+  const startedMs = performance.now();
+  for (const part of ['a', 'a.', 'a-', 'org-a', 'a+']) assert.ok(scrub(part.repeat(1_000_000)).length <= 500);
+  assert.ok(performance.now() - startedMs < 1_000);
+  const address = `https://example.com/${'x'.repeat(900)}`;
+  assert.doesNotMatch(scrub(`${address} ${'y '.repeat(33)}sk-proj-abcdefghijklmnopqrstuvwxyz`), /sk-/);
+});

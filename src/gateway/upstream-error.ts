@@ -66,7 +66,7 @@ function callersError(upstreamMessage: string): ApiError {
 
 /** Takes out what names the operator at its provider: keys, addresses, organisations, mail addresses. */
 export function scrub(message: string): string {
-  return message
+  return cutBetweenWords(message)
     .replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
     .replaceAll(/\bBearer\s+\S+/gi, '[key removed]')
     .replaceAll(/\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g, '[key removed]')
@@ -75,4 +75,14 @@ export function scrub(message: string): string {
     .replaceAll(/\b(?:www\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|ai|dev)(?:\/[^\s"'<>)\]]*)?/gi, '[address removed]')
     .slice(0, messageCharactersMax)
     .trim();
+}
+
+/** What is looked through: the expressions above take seconds for megabytes, which an upstream that quotes its request may send. */
+const scrubbedCharactersMax = 2 * messageCharactersMax;
+
+/** The word at the cut goes too: half a key would not be known for one. */
+function cutBetweenWords(text: string): string {
+  if (text.length <= scrubbedCharactersMax) return text;
+  const start = text.slice(0, scrubbedCharactersMax);
+  return start.slice(0, start.search(/\s\S*$/) + 1);
 }

@@ -5,8 +5,6 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
 import type { JsonObject, UpstreamTarget } from '../formats/format.ts';
 
-type ProviderKind = HttpProviderKind | SandboxProviderKind;
-
 /** A provider reached over HTTP with one of the upstream formats. */
 export type HttpProviderKind = {
   readonly kind: string;

@@ -9,6 +9,7 @@ import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
+import { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { startUpstream, type LocalUpstream, type Script } from '../support/upstream.ts';
@@ -58,7 +59,9 @@ async function startInstallation(): Promise<Installation> {
       log: { level: 'error' },
     },
   });
-  const { key, account } = await program.createKey({ mode: 'live', creditUsd });
+  const setup = new TestGateway(program, upstream);
+  const { key, account } = await setup.makeKey({ mode: 'live', creditUsd });
+  await setup.database.close();
   return { program, account, key, journal: new Map(), cutOff: 0 };
 }
 

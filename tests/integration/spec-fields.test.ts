@@ -585,7 +585,7 @@ test('the limit of chat max_tokens names its setting; another value and null are
       body: chat.body({ max_completion_tokens: undefined, max_tokens: 20_000 }),
     });
     assert.equal(reply.status, status, reply.text);
-    await program.terminate();
+    await program.stop();
   }
 });
 

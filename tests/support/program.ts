@@ -58,6 +58,10 @@ export class Program {
     this.output = '';
     const child = spawn(process.execPath, [entry, 'serve'], { cwd: root, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
+    // A test that dies must not leave a server behind.
+    const killOrphan = () => child.kill('SIGKILL');
+    process.once('exit', killOrphan);
+    child.once('exit', () => process.off('exit', killOrphan));
     this.url = await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`the program did not start:\n${this.output}`)), startTimeoutMs);
       const settle = (action: () => void) => {

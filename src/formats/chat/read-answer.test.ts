@@ -61,6 +61,12 @@ test('the relay adds our own count where the upstream sent none, and counts ever
   assert.deepEqual(relayed.body, {
     ...body,
     model: 'catalogue/model',
-    usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
+    usage: {
+      prompt_tokens: 7,
+      completion_tokens: 2,
+      total_tokens: 9,
+      prompt_tokens_details: { cached_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0 },
+    },
   });
 });

@@ -1,4 +1,5 @@
 // The straight path down, for a whole answer: everything of the upstream's stays but the model's name.
+import { countUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject, RelayedAnswer } from '../format.ts';
@@ -6,7 +7,7 @@ import { readText, readThinkingInContent } from './content.ts';
 import { checkAnswer, type Choice } from './read-answer.ts';
 import { readReasoningText } from './reasoning.ts';
 import { readStop } from './stop.ts';
-import { readUsage, writeEstimatedUsage } from './usage.ts';
+import { readUsage, writeUsage } from './usage.ts';
 
 /** Throws UnreadableAnswer. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
@@ -14,7 +15,11 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const outputBytes = choices.reduce((sum, choice) => sum + countOutputBytes(choice.message), 0);
   const usage = readUsage(answer.usage);
   return {
-    body: { ...answer, model: context.model, usage: usage ? answer.usage : writeEstimatedUsage(context, outputBytes) },
+    body: {
+      ...answer,
+      model: context.model,
+      usage: usage ? answer.usage : writeUsage(countUsage({ ...context, outputBytes, early: null })),
+    },
     usage,
     stop: readChoiceStop(choices[0]!),
     outputBytes,

@@ -69,6 +69,8 @@ const refused: [param: string, fields: JsonObject][] = [
   ['plugins', { plugins: [{ id: 'web' }] }],
   ['search_parameters', { search_parameters: { mode: 'on' } }],
   ['enable_search', { enable_search: true }],
+  ['best_of', { best_of: 20 }],
+  ['use_beam_search', { use_beam_search: true }],
   ['deferred', { deferred: true }],
   ['tools[1].type', { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }] }],
   ['tools[0].cache_control.ttl', { tools: [{ type: 'function', function: { name: 'f' }, cache_control: { ttl: '1h' } }] }],
@@ -98,6 +100,7 @@ test('the ordinary values of restricted fields pass', () => {
     audio: null,
     prompt_cache_options: { mode: 'explicit', ttl: '30m' },
     enable_search: false,
+    best_of: 1,
     tools: [
       { type: 'function', function: { name: 'f' } },
       { type: 'custom', custom: { name: 'c' } },

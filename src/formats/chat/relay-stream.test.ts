@@ -65,7 +65,8 @@ test('usage reaches a client that asked, from our own count where the upstream h
     parseSse(uncounted.close('')).map(({ data }) => data),
     [
       '{"id":"x","object":"chat.completion.chunk","created":9,"model":"catalogue/model","choices":[],' +
-        '"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9}}',
+        '"usage":{"prompt_tokens":7,"completion_tokens":2,"total_tokens":9,"prompt_tokens_details":{"cached_tokens":0},' +
+        '"completion_tokens_details":{"reasoning_tokens":0}}}',
       '[DONE]',
     ],
   );

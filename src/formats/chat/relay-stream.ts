@@ -1,6 +1,7 @@
 // The straight path down, for a stream: each chunk is parsed once, gets the catalogue's model id, and goes on. `[DONE]` is kept back until
 // the charge is recorded.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
@@ -8,7 +9,7 @@ import { brokenStream, readStreamFailure, unreadableStream, writeError } from '.
 import { parseChunk } from './read-stream.ts';
 import { countOutputBytes } from './relay-answer.ts';
 import { isBrokenOff, readStop } from './stop.ts';
-import { readUsage, wantsStreamUsage, writeEstimatedUsage } from './usage.ts';
+import { readUsage, wantsStreamUsage, writeUsage } from './usage.ts';
 import { chunkHead, closeStream, newProgress } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -59,7 +60,7 @@ class ChatStreamRelay {
   /** A client that asked for usage gets it, from our own count where the upstream sent none. */
   close(comment: string): string {
     if (!this.#wantsUsage || this.progress.usage) return closeStream(comment);
-    const usage = writeEstimatedUsage(this.#context, this.progress.outputBytes);
+    const usage = writeUsage(countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: null }));
     const head = chunkHead(this.#context);
     const { id = head.id, created = head.created } = this.#lastChunk;
     return formatSse(null, JSON.stringify({ ...head, id, created, choices: [], usage })) + closeStream(comment);

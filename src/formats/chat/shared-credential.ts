@@ -26,6 +26,12 @@ const rules: Readonly<Record<string, Rule>> = {
     isRefused: (value) => isLongCache(value),
     why: 'must have the `ttl` `30m`: longer cache writes are not sold here',
   },
+  // vLLM: more answers are computed than are counted
+  best_of: {
+    isRefused: (value) => value !== 1,
+    why: 'must be 1: only answers that are given can be charged, which `n` asks for',
+  },
+  use_beam_search: { isRefused: isSet, why: 'computes more than is counted; leave it out' },
   // OpenRouter
   models: { isRefused: isSet, why: otherModel },
   route: { isRefused: isSet, why: otherModel },

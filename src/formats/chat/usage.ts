@@ -1,8 +1,7 @@
 // Token counts. Chat's input includes the cached part and its output the reasoning; xAI alone counts reasoning beside the output.
 import { readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
-import { tokensFromBytes } from '../../lib/tokens.ts';
-import type { AnswerContext, ClientRequest, JsonObject } from '../format.ts';
+import type { ClientRequest, JsonObject } from '../format.ts';
 
 /** null unless both counts are there and can be believed: no request is without input. */
 export function readUsage(value: unknown): Usage | null {
@@ -38,16 +37,6 @@ export function writeUsage(usage: Usage): JsonObject {
       ...(cacheWriteTokens === 0 ? null : { cache_write_tokens: cacheWriteTokens }),
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-  };
-}
-
-/** Our own count, for an upstream that gave none. */
-export function writeEstimatedUsage(context: AnswerContext, outputBytes: number): JsonObject {
-  const completionTokens = tokensFromBytes(outputBytes);
-  return {
-    prompt_tokens: context.estimatedInputTokens,
-    completion_tokens: completionTokens,
-    total_tokens: context.estimatedInputTokens + completionTokens,
   };
 }
 

@@ -55,6 +55,8 @@ test('an answer whose upstream counted nothing shows our own count', () => {
     prompt_tokens: 7,
     completion_tokens: 2,
     total_tokens: 9,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
   });
 });
 

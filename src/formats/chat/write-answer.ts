@@ -1,11 +1,12 @@
 // The canonical answer as a chat completion.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import { writeReasoning } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
-import { writeEstimatedUsage, writeUsage } from './usage.ts';
+import { writeUsage } from './usage.ts';
 
 export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
   const hasRefusal = content.some((part) => part.type === 'refusal');
@@ -22,7 +23,7 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
         finish_reason: writeFinishReason(stop, { hasRefusal }),
       },
     ],
-    usage: usage ? writeUsage(usage) : writeEstimatedUsage(context, outputBytes(content)),
+    usage: writeUsage(usage ?? countUsage({ ...context, outputBytes: outputBytes(content), early: null })),
   };
 }
 

@@ -59,7 +59,13 @@ test('usage comes in a last chunk without choices, and only to a client that ask
 
 test('a client that asked for usage sees our own count where the upstream gave none', () => {
   const asked = chunks(write({ ...answer, usage: null }, { stream_options: { include_usage: true } }));
-  assert.deepEqual(asked.at(-1)!.usage, { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 });
+  assert.deepEqual(asked.at(-1)!.usage, {
+    prompt_tokens: 7,
+    completion_tokens: 2,
+    total_tokens: 9,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  });
 });
 
 test('progress counts the bytes of text and arguments, and takes stop and usage from the finish', () => {

@@ -1,13 +1,14 @@
 // Canonical events as chunks. The frames around a delta never change, so they are written once.
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ThinkingPart } from '../../canonical/request.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
 import { brokenStream, writeError } from './errors.ts';
 import { writeDetail } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
-import { wantsStreamUsage, writeEstimatedUsage, writeUsage } from './usage.ts';
+import { wantsStreamUsage, writeUsage } from './usage.ts';
 import { completionId } from './write-answer.ts';
 
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
@@ -142,8 +143,8 @@ class ChatStreamWriter {
   }
 
   #writeUsage(): string {
-    const { usage, outputBytes } = this.progress;
-    const written = usage ? writeUsage(usage) : writeEstimatedUsage(this.#context, outputBytes);
+    const { usage, outputBytes, earlyUsage } = this.progress;
+    const written = writeUsage(usage ?? countUsage({ ...this.#context, outputBytes, early: earlyUsage }));
     return formatSse(null, JSON.stringify({ ...chunkHead(this.#context), choices: [], usage: written }));
   }
 }

@@ -1,10 +1,11 @@
 // The straight path down: the upstream's answer as it came, under the catalogue's model id, and with a usage if it had none.
+import { countUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { asText, requireMessage } from './read-answer.ts';
 import { readStop } from './stop.ts';
-import { countUsage, readUsage, writeUsage } from './usage.ts';
+import { readUsage, writeUsage } from './usage.ts';
 
 /** Throws UnreadableAnswer when the body is no message. An answer without usage is shown our own count, as it is charged. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
@@ -13,7 +14,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const outputBytes = message.content.reduce((bytes: number, block) => bytes + blockBytes(block), 0);
   const relayed = { ...message, model: context.model };
   return {
-    body: usage ? relayed : { ...relayed, usage: writeUsage(countUsage(context, outputBytes)) },
+    body: usage ? relayed : { ...relayed, usage: writeUsage(countUsage({ ...context, outputBytes, early: null })) },
     usage,
     stop: readStop(message.stop_reason, message.stop_sequence),
     outputBytes,

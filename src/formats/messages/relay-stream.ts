@@ -1,5 +1,6 @@
 // The straight path down, streamed: each event is handed on with the text it came in, save the first, which names the model, and the
 // last, which waits for the charge.
+import { countUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { utf8Length } from '../../lib/tokens.ts';
@@ -10,7 +11,7 @@ import { asText } from './read-answer.ts';
 import { parseEvent } from './read-stream.ts';
 import { readStop } from './stop.ts';
 import { brokenStream, newProgress, unreadableEvent } from './stream-progress.ts';
-import { countUsage, StreamUsage, writeUsage } from './usage.ts';
+import { StreamUsage, writeUsage } from './usage.ts';
 import { closeFrames } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -70,7 +71,7 @@ class MessageStreamRelay {
     this.#usage.start(message.usage);
     this.progress.earlyUsage = this.#usage.early;
     // Clients add the later counts to the usage of the start: without one, SDKs throw.
-    const usage = this.#usage.early ? message.usage : writeUsage(countUsage(this.#context, 0));
+    const usage = this.#usage.early ? message.usage : writeUsage(countUsage({ ...this.#context, outputBytes: 0, early: null }));
     const relayed = { ...event, message: { ...message, model: this.#context.model, usage } };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
   }
@@ -82,7 +83,7 @@ class MessageStreamRelay {
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return frameOf(raw, event);
     this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
     if (this.#usage.total) return frameOf(raw, event);
-    const counted = countUsage(this.#context, this.progress.outputBytes, this.#usage.early);
+    const counted = countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.#usage.early });
     return frameOf({ event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(counted) }) }, event);
   }
 

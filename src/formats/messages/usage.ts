@@ -1,8 +1,7 @@
 // Usage in Messages: `input_tokens` excludes what was read from and written to the prompt cache, `output_tokens` includes thinking.
-import { noUsage, readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
-import { tokensFromBytes } from '../../lib/tokens.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
+import type { JsonObject } from '../format.ts';
 
 /** null when the upstream gave no counts, or none that can be believed: no request is without input. */
 export function readUsage(value: unknown): Usage | null {
@@ -81,13 +80,4 @@ export function writeUsage(usage: Usage): JsonObject {
     output_tokens: usage.outputTokens,
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
   };
-}
-
-/**
- * What a client is shown when the upstream did not count its output: the same own count that it is charged by. `early`: what it had
- * counted of the input by then.
- */
-export function countUsage(context: AnswerContext, outputBytes: number, early: Usage | null = null): Usage {
-  const input = early ?? { ...noUsage, inputTokens: context.estimatedInputTokens };
-  return { ...input, outputTokens: tokensFromBytes(outputBytes), reasoningTokens: 0 };
 }

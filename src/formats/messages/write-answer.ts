@@ -1,12 +1,13 @@
 // A whole answer in Messages.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { writeInput } from './tool-input.ts';
-import { countUsage, writeUsage } from './usage.ts';
+import { writeUsage } from './usage.ts';
 
 /** Writes the message object; an answer without usage gets our own count, as it is charged. */
 export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
@@ -15,7 +16,7 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
     ...messageHead(context),
     content: content.flatMap(writePart),
     ...writeStop(stop, hasRefusal),
-    usage: writeUsage(usage ?? countUsage(context, countBytes(content))),
+    usage: writeUsage(usage ?? countUsage({ ...context, outputBytes: countBytes(content), early: null })),
   };
 }
 

@@ -1,6 +1,7 @@
 // Canonical events to the events of a Messages stream. Whatever comes in, blocks go out one after the other, numbered without gaps.
 import type { StreamEvent, Stop } from '../../canonical/event.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
@@ -8,7 +9,7 @@ import { writeError } from './errors.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { brokenStream, newProgress } from './stream-progress.ts';
-import { countUsage, writeUsage } from './usage.ts';
+import { writeUsage } from './usage.ts';
 import { messageHead } from './write-answer.ts';
 
 /** A stream from canonical events. The last event, `message_stop`, is kept back for `close`. */
@@ -165,7 +166,8 @@ class MessageStreamWriter {
     this.progress.status = 'finished';
     this.progress.stop = stop;
     this.progress.usage = usage;
-    const counted = usage ?? countUsage(this.#context, this.progress.outputBytes, this.progress.earlyUsage);
+    const counted =
+      usage ?? countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.progress.earlyUsage });
     return frames + frame('message_delta', { delta: writeStop(stop, this.#hasRefusal), usage: writeUsage(counted) });
   }
 }

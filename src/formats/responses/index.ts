@@ -9,11 +9,12 @@ import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeAnswer } from './write-answer.ts';
-import { writeRequest } from './write-request.ts';
+import { outputTokensMin, writeRequest } from './write-request.ts';
 import { writeStream } from './write-stream.ts';
 
 export const responses: ClientFormat & UpstreamFormat = {
   name: 'responses',
+  outputTokensMin,
   parseRequest,
   readRequest,
   ignoredFields,

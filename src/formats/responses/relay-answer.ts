@@ -1,10 +1,11 @@
 // The straight path down: the upstream's response with the specification's few edits; all else is untouched.
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
 import { requireResponse } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
 import { readStop } from './stop.ts';
-import { countUsage, readUsage, writeUsage } from './usage.ts';
+import { readUsage, writeUsage } from './usage.ts';
 
 /** Throws UnreadableAnswer. An answer without usage is shown our own count, as it is charged. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
@@ -13,7 +14,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const usage = readUsage(response.usage);
   const relayed = relayResponse(response, relayOutput(response.output, context), context);
   return {
-    body: usage ? relayed : { ...relayed, usage: writeUsage(countUsage(context, outputBytes)) },
+    body: usage ? relayed : { ...relayed, usage: writeUsage(countUsage({ ...context, outputBytes, early: null })) },
     usage,
     stop: readStop(response, has),
     outputBytes,

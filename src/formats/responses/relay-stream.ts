@@ -2,6 +2,7 @@
 // function call's id, a made-up reasoning item ahead of the first item with the indices after it moved up, and gapless numbers.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { utf8Length } from '../../lib/tokens.ts';
@@ -13,7 +14,7 @@ import { inProgress, writeResponse } from './response-body.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
 import { brokenStream, newProgress, unreadableEvent } from './stream-progress.ts';
-import { countUsage, readUsage, writeUsage } from './usage.ts';
+import { readUsage, writeUsage } from './usage.ts';
 
 /** The final event, `response.completed` or `response.incomplete`, is kept back for `close`; a failure is never passed on. */
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -156,7 +157,9 @@ class ResponseStreamRelay {
     this.progress.usage = readUsage(response.usage);
     this.progress.stop = readStop({ ...response, status }, has);
     this.progress.status = 'finished';
-    const usage = this.progress.usage ? response.usage : writeUsage(countUsage(this.#context, this.progress.outputBytes));
+    const usage = this.progress.usage
+      ? response.usage
+      : writeUsage(countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: null }));
     this.#last = { type, response: { ...relayResponse(response, output, this.#context), status, usage } };
     return frames;
   }

@@ -156,5 +156,3 @@ export const RequestSchema = Type.Object({
 export type ResponsesRequest = Static<typeof RequestSchema>;
 export type InputItem = Static<typeof inputItem>;
 export type ContentPart = Static<typeof contentPart>;
-type ReasoningItem = Static<typeof reasoningItem>;
-type RequestTool = Static<typeof tool>;

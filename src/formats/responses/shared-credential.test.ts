@@ -143,3 +143,10 @@ function typesOf(name: string): string[] {
   const literals = /^ {4,8}type: (.*);$/m.exec(sdkTypes.slice(start))?.[1] ?? '';
   return [...literals.matchAll(/'(\w+)'/g)].map((match) => match[1]!);
 }
+
+test('names that every object has are no rules: not as a field of an item, nor as its type', () => {
+  const item = { type: 'future_item', input: { constructor: 'Fiat', toString: 'x' } };
+  assert.deepEqual(relayRequest(requestFor({ input: [item] }), target).body.input, [item]);
+  const hidden = { type: 'constructor', source: { file_id: 'file-1' } };
+  assert.throws(() => relayRequest(requestFor({ input: [hidden] }), target), /file_id/);
+});

@@ -124,7 +124,7 @@ function refuseTools(tools: unknown, path: string): void {
 
 /** Unknown kinds may cost anything. */
 function runsAtCaller(tool: JsonObject): boolean {
-  const place = toolPlaces[String(tool.type)];
+  const place = lookUp(toolPlaces, String(tool.type));
   if (place !== 'depends') return place === 'caller';
   if (tool.type === 'tool_search') return tool.execution === 'client';
   return isObject(tool.environment) && tool.environment.type === 'local';
@@ -139,7 +139,7 @@ const partHolders: Readonly<Record<string, string>> = {
 function refuseItem(item: unknown, path: string): void {
   if (!isObject(item)) return;
   const type = typeof item.type === 'string' ? item.type : 'message';
-  const holder = partHolders[type];
+  const holder = lookUp(partHolders, type);
   if (holder !== undefined) return refuseParts(item[holder], `${path}.${holder}`);
   if (type === 'additional_tools' || type === 'tool_search_output') return refuseTools(item.tools, `${path}.tools`);
   if (type !== 'function_call' && type !== 'custom_tool_call' && type !== 'reasoning') refuseStoredIds(item, path);
@@ -171,11 +171,16 @@ function refuseStoredIds(value: unknown, path: string): void {
     for (const [index, item] of value.entries()) refuseStoredIds(item, `${path}[${index}]`);
   } else if (isObject(value)) {
     for (const [key, child] of Object.entries(value)) {
-      const thing = storedThings[key];
+      const thing = lookUp(storedThings, key);
       if (thing !== undefined && isGiven(child)) throw stored(`${path}.${key}`, thing);
       refuseStoredIds(child, `${path}.${key}`);
     }
   }
+}
+
+/** Names from a request may be those that every object has, such as `constructor`. */
+function lookUp<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 function stored(path: string, thing: string) {

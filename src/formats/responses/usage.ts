@@ -1,8 +1,7 @@
 // Usage in Responses: `input_tokens` includes what was read from and written to the prompt cache, `output_tokens` includes reasoning.
-import { noUsage, readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
-import { tokensFromBytes } from '../../lib/tokens.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
+import type { JsonObject } from '../format.ts';
 
 /** Splits the counts into disjoint buckets. null when the upstream gave none, or none that can be believed: no request is without input. */
 export function readUsage(value: unknown): Usage | null {
@@ -43,9 +42,4 @@ export function writeUsage(usage: Usage): JsonObject {
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: input + usage.outputTokens,
   };
-}
-
-/** What a client is shown when the upstream counted nothing: the same own count that it is charged by. */
-export function countUsage(context: AnswerContext, outputBytes: number): Usage {
-  return { ...noUsage, inputTokens: context.estimatedInputTokens, outputTokens: tokensFromBytes(outputBytes) };
 }

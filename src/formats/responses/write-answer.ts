@@ -2,6 +2,7 @@
 // is only needed here when there is no reasoning at all, while a stream must decide at its first block.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, RefusalPart, TextPart } from '../../canonical/request.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from './output-item.ts';
 import { writeResponse } from './response-body.ts';
 import { writeStop } from './stop.ts';
-import { countUsage, writeUsage } from './usage.ts';
+import { writeUsage } from './usage.ts';
 
 /** Writes the response object; an answer without usage gets our own count, as it is charged. */
 export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject {
@@ -25,7 +26,7 @@ export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject 
     answer.stop,
     answer.content.some((part) => part.type === 'refusal'),
   );
-  const usage = answer.usage ?? countUsage(context, countBytes(answer.content));
+  const usage = answer.usage ?? countUsage({ ...context, outputBytes: countBytes(answer.content), early: null });
   return writeResponse(context, { ...end, output: writeOutput(answer.content, context, end.status), usage: writeUsage(usage) });
 }
 

@@ -2,6 +2,7 @@
 // so an item is closed only when the next one starts or the answer ends: by then its status is known.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
@@ -10,7 +11,7 @@ import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from 
 import { inProgress, writeResponse } from './response-body.ts';
 import { writeStop } from './stop.ts';
 import { brokenStream, newProgress } from './stream-progress.ts';
-import { countUsage, writeUsage } from './usage.ts';
+import { writeUsage } from './usage.ts';
 import { createCallWriter, createMessageWriter, createReasoningWriter, type ItemWriter } from './write-stream-item.ts';
 
 /** A stream from canonical events. The last event, `response.completed` or `response.incomplete`, is kept back for `close`. */
@@ -75,7 +76,10 @@ class ResponseStreamWriter {
 
   close(comment: string): string {
     const end = writeStop(this.progress.stop ?? { reason: 'end', sequence: null }, this.#hasRefusal);
-    const usage = writeUsage(this.progress.usage ?? countUsage(this.#context, this.progress.outputBytes));
+    const usage = writeUsage(
+      this.progress.usage ??
+        countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.progress.earlyUsage }),
+    );
     const response = writeResponse(this.#context, { ...end, output: this.#output, usage });
     const last = this.#event(`response.${end.status}`, { response });
     return comment === '' ? last : `${comment}\n\n${last}`;

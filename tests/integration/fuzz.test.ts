@@ -1,0 +1,387 @@
+// What strangers send: bodies with anything in any field, odd headers and addresses, and bytes that are hardly HTTP. Whatever it is, the
+// answer comes, says what is wrong in the shape of its endpoint, and costs nothing unless it is a success.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { answerContent } from '../support/answers.ts';
+import { endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+let gateway: TestGateway;
+let keys: Record<'live' | 'test', { readonly key: string; readonly account: string }>;
+const chargedMicros = { live: 0, test: 0 };
+const startMicros = { live: 0, test: 0 };
+
+before(async () => {
+  gateway = await startGateway();
+  keys = { live: await gateway.makeKey({ mode: 'live', creditUsd: 100_000 }), test: await gateway.makeKey() };
+  for (const { name, upstreamPath } of endpoints) {
+    gateway.upstream.on(upstreamPath, answerContent(name, { text: 'Here it is.', tokens: { input: 9, output: 4 } }));
+  }
+  for (const mode of ['live', 'test'] as const) startMicros[mode] = await posted(mode);
+});
+after(() => gateway.stop());
+
+async function posted(mode: 'live' | 'test'): Promise<number> {
+  return (await gateway.balance(keys[mode].account, mode)).postedMicros;
+}
+
+const schema: Json = {
+  type: 'object',
+  properties: {
+    city: { type: 'string', pattern: '^[A-Z]+$' },
+    days: { type: 'array', items: { $ref: '#/$defs/day' }, minItems: 2 },
+  },
+  required: ['city', 'days'],
+  $defs: { day: { anyOf: [{ const: 'today' }, { type: 'integer', minimum: 1 }] } },
+};
+const image = 'data:image/png;base64,iVBORw0KGgo=';
+
+/** Bodies with something in every field that is known, so that a mutation finds much to break. */
+const richBodies: Readonly<Record<Endpoint['name'], Json>> = {
+  responses: {
+    model: 'gpt-5-mini',
+    instructions: 'Be brief.',
+    input: [
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Hi' },
+          { type: 'input_image', image_url: image },
+        ],
+      },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+      { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"city":"OSLO"}' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'Rain' },
+      { role: 'user', content: 'And now?' },
+    ],
+    max_output_tokens: 200,
+    temperature: 1,
+    top_p: 0.9,
+    tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: schema, strict: false }],
+    tool_choice: { type: 'function', name: 'look' },
+    parallel_tool_calls: true,
+    reasoning: { effort: 'low' },
+    truncation: 'auto',
+    previous_response_id: 'resp_1',
+    store: true,
+    text: { format: { type: 'text' } },
+    metadata: { a: 'b' },
+    include: [],
+  },
+  chat: {
+    model: 'gpt-5-mini',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Hi' },
+          { type: 'image_url', image_url: { url: image } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"city":"OSLO"}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'Rain' },
+      { role: 'user', content: 'And now?' },
+    ],
+    max_completion_tokens: 200,
+    temperature: 1,
+    top_p: 0.9,
+    n: 1,
+    stop: ['END'],
+    stream_options: { include_usage: true },
+    tools: [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: schema } }],
+    tool_choice: 'required',
+    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
+    reasoning_effort: 'low',
+    seed: 1,
+    user: 'u',
+    metadata: { a: 'b' },
+    logit_bias: {},
+  },
+  messages: {
+    model: 'claude-haiku-4-5',
+    max_tokens: 2_000,
+    system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Hi' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { city: 'OSLO' } }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'Rain' }] }] },
+    ],
+    temperature: 1,
+    top_k: 4,
+    stop_sequences: ['END'],
+    tools: [{ name: 'look', description: 'Looks.', input_schema: schema }],
+    tool_choice: { type: 'auto' },
+    thinking: { type: 'enabled', budget_tokens: 1_024 },
+    metadata: { user_id: 'u' },
+    output_config: { effort: 'low' },
+  },
+};
+
+const oddNames = ['__proto__', 'constructor', 'toString', 'ключ', 'a\r\nb', '\ud800', '', 'x'.repeat(3_000), 'type', 'role', 'n'];
+const oddNumbers = [0, -0, -1, 0.5, 1e308, -1e308, 5e-324, 2 ** 53, 1e21, 2_147_483_648];
+const oddTexts = [
+  '',
+  ' ',
+  '\0',
+  '\ud800',
+  '👩‍👩‍👧',
+  'null',
+  'NaN',
+  '../..',
+  '{',
+  'x'.repeat(5_000),
+  'gpt-5-mini',
+  'claude-haiku-4-5',
+  'auto',
+];
+const oddSchemas: readonly Json[] = [
+  { $ref: '#' },
+  { type: 'string', pattern: '(a+)+$' },
+  { type: 'array', items: { $ref: '#' }, minItems: 9_999 },
+  { allOf: Array.from({ length: 40 }, () => ({ $ref: '#/x' })), x: { oneOf: [{}, { $ref: '#' }] } },
+  { type: 'object', required: ['__proto__', 'a'], properties: { a: { type: ['string', 7] } } },
+];
+const odd: fc.Arbitrary<Json> = fc.oneof(
+  fc.constantFrom<Json>(null, true, false, [], {}, [[]], [null], [{}], { type: 'function' }, ...oddSchemas),
+  fc.constantFrom(...oddNumbers),
+  fc.constantFrom(...oddTexts),
+  fc.integer({ min: 60, max: 80 }).map((depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as Json),
+  fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }) as fc.Arbitrary<Json>,
+  fc
+    .integer({ min: 100, max: 400 })
+    .map((length) => Array.from({ length }, () => ({ role: 'user', content: 'Hi', type: 'message' }))),
+);
+
+/** `place`: which of all fields and items of the body; `kind`: what happens there. */
+type Mutation = {
+  readonly kind: 'replace' | 'remove' | 'add' | 'repeat';
+  readonly place: number;
+  readonly name: string;
+  readonly value: Json;
+};
+const mutation: fc.Arbitrary<Mutation> = fc.record({
+  kind: fc.constantFrom('replace', 'replace', 'remove', 'add', 'repeat'),
+  place: fc.nat(10_000),
+  name: fc.constantFrom(...oddNames),
+  value: odd,
+});
+
+/** What becomes of the text of the body at the end. */
+const spoilings: readonly ((text: string) => string)[] = [
+  ...Array.from({ length: 12 }, () => (text: string) => text),
+  (text) => text.slice(0, -3),
+  (text) => `\ufeff${text}`,
+  (text) => text.replace('"model"', '"model":"nope","model"'),
+  (text) => text.replace('{', '{"__proto__":{"stream":true,"n":9},'),
+  (text) => `[${text}]`,
+  (text) => text.replace(/"(?:temperature|top_k)":1\b/, '"temperature":1e999'),
+];
+const headers = fc.constantFrom<Record<string, string>>(
+  {},
+  {},
+  { 'content-type': 'application/json; charset=latin1' },
+  { 'content-type': 'application/vnd.x+json' },
+  { 'anthropic-beta': 'skills-2025-10-02, \u00e9, a b' },
+  { 'idempotency-key': '\u00ff'.repeat(50) },
+  { 'x-forwarded-for': ',,,', 'x-api-key': 'sk-ant-oat', 'accept-encoding': 'br;q=9' },
+  { expect: 'miracles' },
+);
+const queries = fc.constantFrom('', '', '?', '?beta=true', '?api_key=&api_key=x', '?%', '?__proto__=1&a[b]=c', '?'.repeat(500));
+
+const attempt = fc.record({
+  endpoint: fc.constantFrom(...endpoints),
+  mode: fc.constantFrom('live' as const, 'test' as const),
+  stream: fc.boolean(),
+  otherModel: fc.boolean(),
+  mutations: fc.array(mutation, { maxLength: 3 }),
+  spoiling: fc.nat(spoilings.length - 1),
+  headers,
+  query: queries,
+});
+type Attempt = typeof attempt extends fc.Arbitrary<infer Value> ? Value : never;
+
+const requestsAtOnce = 8;
+const rounds = 460;
+
+test('some 2 000 spoilt requests: no fault of ours, no hang, no charge for an error', { timeout: 60_000 }, async (t) => {
+  const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+  t.diagnostic(`FUZZ_SEED=${seed}`);
+  const together = fc.array(attempt, { minLength: 1, maxLength: requestsAtOnce, size: 'max' });
+  const property = fc.asyncProperty(together, async (attempts) => void (await Promise.all(attempts.map(check))));
+  await fc.assert(property, { seed, numRuns: rounds, timeout: 10_000, interruptAfterTimeLimit: 50_000 });
+  t.diagnostic(JSON.stringify(seen));
+  assert.ok((seen[200] ?? 0) > 50 && (seen[400] ?? 0) > 50, 'both kinds of requests are among them');
+});
+
+const seen: Record<number, number> = {};
+
+async function check(attempt: Attempt): Promise<void> {
+  const { endpoint, mode } = attempt;
+  const reply = await gateway.post(endpoint.path + attempt.query, {
+    key: keys[mode].key,
+    headers: attempt.headers,
+    body: bodyOf(attempt),
+  });
+  seen[reply.status] = (seen[reply.status] ?? 0) + 1;
+  assert.match(reply.requestId, /^req_/);
+  if (reply.status === 200) chargedMicros[mode] += checkSuccess(reply);
+  else checkError(reply, endpoint);
+}
+
+function bodyOf({ endpoint, stream, otherModel, mutations, spoiling }: Attempt): string {
+  const rich = richBodies[endpoint.name] as Record<string, Json>;
+  const other = endpoint.name === 'messages' ? 'gpt-5-mini' : 'claude-haiku-4-5';
+  const body = structuredClone({ ...rich, stream, ...(otherModel ? { model: other } : {}) });
+  for (const step of mutations) mutate(body, step);
+  return spoilings[spoiling]!(JSON.stringify(body));
+}
+
+function mutate(body: object, { kind, place, name, value: shared }: Mutation): void {
+  const value = structuredClone(shared);
+  const places = placesOf(body);
+  const [holder, field] = places[place % places.length]!;
+  if (kind === 'replace') setOwn(holder, field, value);
+  else if (kind === 'add') setOwn(holder, Array.isArray(holder) ? String(holder.length) : name, value);
+  else if (kind === 'remove') Reflect.deleteProperty(holder, field);
+  else setOwn(holder, field, [holder[field], holder[field]]);
+}
+
+type Holder = Record<string, unknown>;
+
+function placesOf(value: object): [Holder, string][] {
+  return Object.entries(value).flatMap(([field, child]: [string, unknown]) => {
+    const own: [Holder, string][] = [[value as Holder, field]];
+    return typeof child === 'object' && child !== null ? own.concat(placesOf(child)) : own;
+  });
+}
+
+/** As JSON.parse does it: `__proto__` is a field like any other. */
+function setOwn(holder: Holder, field: string, value: unknown): void {
+  Object.defineProperty(holder, field, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** Returns the cost, which every success tells. */
+function checkSuccess(reply: Reply): number {
+  const { costMicros } = reply;
+  assert.ok(costMicros !== null && costMicros > 0, `no cost: ${reply.text.slice(-300)}`);
+  return costMicros;
+}
+
+/** The fault is always in the request here: the upstream answers everything. */
+function checkError(reply: Reply, { name }: Endpoint): void {
+  assert.ok(reply.status >= 400 && reply.status < 500, `${reply.status} ${reply.text}`);
+  assert.equal(reply.costMicros, null);
+  const { type, message, code, param, request_id: requestId } = reply.error;
+  assert.equal(requestId, reply.requestId);
+  assert.ok(message.length > 0 && message.length < 2_000);
+  assert.doesNotMatch(message, /\n\s+at |node_modules/);
+  if (name === 'messages') assert.match(type, /_error$/);
+  else assert.equal(type, code);
+  const isWhole = /cannot be read|the body|json_object|sandbox|tool choice|defines no tool/i.test(message);
+  if (code === 'invalid_request' && name !== 'messages' && !isWhole) assert.equal(typeof param, 'string', message);
+}
+
+test('bodies of megabytes, and thousands of parts', { timeout: 30_000 }, async () => {
+  const text = 'x'.repeat(10_000_000);
+  for (const { path, body, name } of endpoints) {
+    const messages = Array.from({ length: 20_000 }, () => ({ role: 'user', content: 'Hi' }));
+    const many = body(name === 'responses' ? { input: messages } : { messages });
+    for (const sent of [body({ metadata: { a: text } }), body({ odd: text }), body({ [text]: 1 }), many]) {
+      const reply = await gateway.post(path, { key: keys.test.key, body: sent });
+      assert.ok(reply.status === 200 || reply.status === 400, `${reply.status} ${reply.text.slice(0, 300)}`);
+      if (reply.status === 200) chargedMicros.test += checkSuccess(reply);
+    }
+  }
+});
+
+/** Requests as bytes, `KEY` and `BODY` filled in. All are answered with a request id, or the connection is closed. */
+const rawRequests: Readonly<Record<string, { readonly bytes: string; readonly status?: number; readonly ends?: 'early' }>> = {
+  'no HTTP at all': { bytes: '\u0016\u0003\u0001\u0002\0\u0001\0\u0001\r\n\r\n', status: 400 },
+  'an address that cannot be decoded': { bytes: 'GET /v1/models/%zz HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
+  'another such, of Messages': { bytes: 'POST /v1/messages/%zz HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
+  'an address with a zero': { bytes: 'GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n', status: 404 },
+  'an expectation that is not known': { bytes: 'GET /v1/models HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', status: 200 },
+  'headers without an end': { bytes: `GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`, status: 431 },
+  'two lengths': { bytes: post('Content-Length: 3\r\nContent-Length: 4\r\n', '{}'), status: 400 },
+  'a length and chunks': {
+    bytes: post('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '2\r\n{}\r\n0\r\n\r\n'),
+    status: 400,
+  },
+  'a length below 0': { bytes: post('Content-Length: -1\r\n', '{}'), status: 400 },
+  'an absurd length': { bytes: post('Content-Length: 99999999999\r\n', '{}'), status: 413 },
+  'a broken chunk': { bytes: post('Transfer-Encoding: chunked\r\n', 'zz\r\n{}\r\n'), status: 400 },
+  'a length that is too short': { bytes: post('Content-Length: 9\r\n', '{"model":"gpt-5-mini"}'), status: 400 },
+  'half a body': { bytes: post('Content-Length: 900\r\n', '{"model":'), ends: 'early' },
+  'no body': { bytes: post('', ''), status: 400 },
+  OPTIONS: { bytes: 'OPTIONS /v1/responses HTTP/1.1\r\nHost: x\r\n\r\n', status: 405 },
+  HEAD: { bytes: 'HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n', status: 200 },
+  'an upgrade': { bytes: 'GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n', status: 200 },
+};
+
+function post(head: string, body: string): string {
+  return `POST /v1/responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer KEY\r\nContent-Type: application/json\r\n${head}\r\n${body}`;
+}
+
+test('bytes that are hardly HTTP', { timeout: 30_000 }, async (t) => {
+  const all = Object.entries(rawRequests).map(([name, { bytes, status, ends }]) =>
+    t.test(name, async () => {
+      const answer = await exchange(bytes.replace('KEY', keys.test.key), ends === 'early' ? 100 : 400);
+      if (status === undefined) return assert.equal(answer, '');
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.match(answer, /\r\nx-request-id: req_/i);
+      if (status >= 400) assert.match(answer, /"error":\{/);
+    }),
+  );
+  await Promise.all(all);
+});
+
+test('requests in one go on a connection are answered in their order, each charged', async () => {
+  const body = JSON.stringify({ model: 'gpt-5-mini', input: 'Hi', stream: true, max_output_tokens: 50 });
+  const request = post(`Content-Length: ${body.length}\r\n`, body).replace('KEY', keys.test.key);
+  const answer = await exchange(request.repeat(5), 1_000);
+  const costs = [...answer.matchAll(/x-service-cost-micros: (\d+)/gi)].map((match) => Number(match[1]));
+  assert.equal(costs.length, 5);
+  chargedMicros.test += costs.reduce((sum, cost) => sum + cost, 0);
+});
+
+/** Sends bytes and returns what comes back within that time. */
+function exchange(bytes: string, waitMs: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => (answer += text));
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(answer));
+    socket.write(bytes, 'latin1');
+    setTimeout(() => socket.destroy(), waitMs);
+  });
+}
+
+test('after all of it nothing is held, and the balances fell by exactly what was told', async () => {
+  assert.equal((await gateway.get('/readyz')).json<{ running: number }>().running, 0);
+  for (const mode of ['live', 'test'] as const) {
+    const { heldMicros, postedMicros } = await gateway.balance(keys[mode].account, mode);
+    assert.equal(heldMicros, 0);
+    assert.equal(startMicros[mode] - postedMicros, chargedMicros[mode], mode);
+  }
+  const faults = gateway.program.output.split('\n').filter((line) => /"level":(?:50|60)/.test(line));
+  assert.deepEqual(faults, []);
+});
