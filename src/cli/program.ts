@@ -1,4 +1,6 @@
 // The command line: every command on one screen. Each takes --json; what it prints then is a contract (README, "Command line").
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { createAccountCommand, creditAccountCommand, debitAccountCommand, listAccountsCommand } from './accounts.ts';
@@ -6,7 +8,6 @@ import { createKeyCommand, listKeysCommand, revokeKeyCommand, updateKeyCommand }
 import { checkModelsCommand, listModelsCommand } from './models.ts';
 import { CommandFailed } from './output.ts';
 import { parseCount, parseFactor, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
-import { serveCommand } from './serve.ts';
 import { migrateCommand, verifyCommand } from './upkeep.ts';
 
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
@@ -32,10 +33,13 @@ function isForPeople(error: unknown): error is Error {
 function buildProgram(): Command {
   const program = new Command('tollgate')
     .description('A paid HTTP gateway for language models.')
+    .version(packageVersion())
     .exitOverride()
     .showHelpAfterError('(run with --help for the options)');
 
-  program.command('serve').description('start the gateway').action(serveCommand);
+  // Loaded when it is run: the server is the larger part of the code, and the other commands need none of it.
+  const serve = async () => (await import('./serve.ts')).serveCommand();
+  program.command('serve').description('start the gateway').action(serve);
   json(program.command('migrate').description('bring the database up to date')).action(migrateCommand);
   json(program.command('verify').description('prove the books: recompute every balance, hold and cap')).action(verifyCommand);
 
@@ -64,6 +68,11 @@ function buildProgram(): Command {
   json(models.command('list').description('all models, with prices and whether they are live')).action(listModelsCommand);
   json(models.command('check').description('models without a price or a route')).action(checkModelsCommand);
   return program;
+}
+
+function packageVersion(): string {
+  const path = join(import.meta.dirname, '..', '..', 'package.json');
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
 function json(command: Command): Command {

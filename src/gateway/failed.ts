@@ -8,10 +8,12 @@ import { toApiError } from './upstream-error.ts';
 /** Releases the hold and gives the error. `outputBytes`: what had come by then, the operator's loss. */
 export async function endFailed(running: Running, failure: UpstreamFailure, outputBytes: number): Promise<ApiError> {
   await releaseHold(running, outputBytes);
-  if (running.gateway.runs.isEnding) {
-    return new ApiError('upstream_unavailable', 'The gateway is shutting down. Nothing was charged; retry.', {
-      retryAfterSeconds: 1,
-    });
-  }
-  return toApiError(failure);
+  return running.gateway.runs.isEnding ? shuttingDown() : toApiError(failure);
+}
+
+/** Another replica, or this one once it is back, takes the request. */
+export function shuttingDown(): ApiError {
+  return new ApiError('upstream_unavailable', 'The gateway is shutting down. Nothing was charged; retry.', {
+    retryAfterSeconds: 1,
+  });
 }

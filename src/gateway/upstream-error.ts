@@ -80,9 +80,9 @@ export function scrub(message: string): string {
 /** What is looked through: the expressions above take seconds for megabytes, which an upstream that quotes its request may send. */
 const scrubbedCharactersMax = 2 * messageCharactersMax;
 
-/** The word at the cut goes too: half a key would not be known for one. */
+/** The word at the cut goes too, unless it is all there is: half a key would not be known for one. */
 function cutBetweenWords(text: string): string {
   if (text.length <= scrubbedCharactersMax) return text;
   const start = text.slice(0, scrubbedCharactersMax);
-  return start.slice(0, start.search(/\s\S*$/) + 1);
+  return start.slice(0, start.lastIndexOf(' ') + 1) || start;
 }

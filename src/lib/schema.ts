@@ -1,7 +1,7 @@
 // Validation with TypeBox schemas: a compiled check on the way of every request, and, only when it fails, a walk that finds the one
 // field to name. The library's own errors list every branch of a union, which tells a developer nothing.
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { isObject } from './json.ts';
 
 export type SchemaProblem = {

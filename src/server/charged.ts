@@ -1,4 +1,5 @@
 // The endpoints that run a model: one handler for the three formats.
+import { shuttingDown } from '../gateway/failed.ts';
 import type { ClientFormat } from '../formats/format.ts';
 import { run } from '../gateway/run.ts';
 import type { Handler, ServerContext } from './context.ts';
@@ -6,8 +7,10 @@ import { keyOf } from './context.ts';
 import { httpClient } from './http-client.ts';
 import { readJsonBody } from './middleware/body.ts';
 
-export function runModel({ gateway }: ServerContext, format: ClientFormat): Handler {
+export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFormat): Handler {
   return async (request, reply) => {
+    // A connection kept alive can still bring work after the port has closed.
+    if (lifecycle.isDraining) throw shuttingDown();
     const client = httpClient(reply);
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);

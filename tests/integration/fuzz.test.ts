@@ -205,7 +205,7 @@ const headers = fc.constantFrom<Record<string, string>>(
 );
 const queries = fc.constantFrom('', '', '?', '?beta=true', '?api_key=&api_key=x', '?%', '?__proto__=1&a[b]=c', '?'.repeat(500));
 
-const attempt = fc.record({
+const anyAttempt = fc.record({
   endpoint: fc.constantFrom(...endpoints),
   mode: fc.constantFrom('live' as const, 'test' as const),
   stream: fc.boolean(),
@@ -215,7 +215,7 @@ const attempt = fc.record({
   headers,
   query: queries,
 });
-type Attempt = typeof attempt extends fc.Arbitrary<infer Value> ? Value : never;
+type Attempt = typeof anyAttempt extends fc.Arbitrary<infer Value> ? Value : never;
 
 const requestsAtOnce = 8;
 const rounds = 460;
@@ -223,7 +223,7 @@ const rounds = 460;
 test('some 2 000 spoilt requests: no fault of ours, no hang, no charge for an error', { timeout: 60_000 }, async (t) => {
   const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
   t.diagnostic(`FUZZ_SEED=${seed}`);
-  const together = fc.array(attempt, { minLength: 1, maxLength: requestsAtOnce, size: 'max' });
+  const together = fc.array(anyAttempt, { minLength: 1, maxLength: requestsAtOnce, size: 'max' });
   const property = fc.asyncProperty(together, async (attempts) => void (await Promise.all(attempts.map(check))));
   await fc.assert(property, { seed, numRuns: rounds, timeout: 10_000, interruptAfterTimeLimit: 50_000 });
   t.diagnostic(JSON.stringify(seen));

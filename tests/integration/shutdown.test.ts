@@ -1,6 +1,7 @@
 // The end of the program: SIGTERM lets open requests finish, ends the rest free of charge when the time is up, and leaves whole books.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { answerContent, streamFrames } from '../support/answers.ts';
@@ -34,6 +35,27 @@ test('after SIGTERM the program takes no new work, finishes what is open, and en
   assert.deepEqual([availableMicros, heldMicros], [5_000_000 - costMicros, 0]);
   assert.match(gateway.program.output, /"stopping"/);
   assert.match(gateway.program.output, /"msg":"stopped"/, 'the last lines of the log are written');
+});
+
+test('a request that comes on an open connection after SIGTERM is refused, and free', async (t) => {
+  const gateway = await start(t, {});
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content, { paceMs: 100 }));
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (piece) => (text += piece.toString()));
+  socket.write(rawRequest(key, chat.body({ stream: true })));
+  await once(socket, 'data');
+
+  const ended = gateway.program.terminate();
+  await notReady(gateway);
+  socket.write(rawRequest(key, chat.body({ stream: true })));
+  await once(socket, 'close');
+  assert.equal(await ended, 0);
+  assert.match(text, /data: \[DONE\][^]*HTTP\/1\.1 503 [^]*"code":"upstream_unavailable"/);
+  assert.equal(gateway.upstream.requests.length, 1);
+  assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - costMicros);
 });
 
 test('what still runs when the time is up ends with the error of its format, free of charge', async (t) => {
@@ -86,6 +108,12 @@ async function start(t: TestContext, config: object): Promise<TestGateway> {
   const gateway = await startGateway({ ...config });
   t.after(() => gateway.stop());
   return gateway;
+}
+
+function rawRequest(key: string, body: object): string {
+  const text = JSON.stringify(body);
+  const head = [`POST ${chat.path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Content-Type: application/json'];
+  return [...head, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n');
 }
 
 /** A stream whose first bytes have come. */

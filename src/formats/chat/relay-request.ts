@@ -22,11 +22,24 @@ export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): U
   return { body: upstream, ignored: listIgnored(body) };
 }
 
-const decidedHere = new Set(['model', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options', 'store', 'metadata']);
+/** Other hosts' names for the output limit: one that is obeyed would go beyond what is held. */
+const otherLimits = ['max_new_tokens', 'num_predict', 'max_gen_len', 'max_length'];
+
+const decidedHere = new Set([
+  'model',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream',
+  'stream_options',
+  'store',
+  'metadata',
+  ...otherLimits,
+]);
 
 /** OpenAI takes metadata only for answers that it stores. */
-function listIgnored({ store, metadata }: ClientRequest['body']): string[] {
-  const ignored: string[] = [];
+function listIgnored(body: ClientRequest['body']): string[] {
+  const { store, metadata } = body;
+  const ignored = otherLimits.filter((name) => body[name] !== undefined && body[name] !== null);
   if (store === true) ignored.push('store');
   if (metadata !== undefined && metadata !== null) ignored.push('metadata');
   return ignored;
