@@ -65,8 +65,6 @@ export type UpstreamFormat = {
   /** Throws UnreadableAnswer when the JSON is not an answer of this format. */
   readonly readAnswer: (body: unknown) => Answer;
   readonly readStream: () => StreamReader;
-  /** The upstream's own message out of its error body (parsed JSON, or text when it was none). */
-  readonly readErrorMessage: (body: unknown) => string | null;
 };
 
 /** Where a request goes and what it may use there. */

@@ -1,6 +1,6 @@
 // One call of the chosen upstream, sandbox or HTTP, with its failure in one shape.
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
-import { upstreamFormats } from '../formats/registry.ts';
+import { readErrorMessage } from '../formats/error-message.ts';
 import type { Running } from './running.ts';
 import { needsOperator } from './upstream-error.ts';
 import { writeUpstreamRequest, type WrittenRequest } from './upstream-request.ts';
@@ -47,7 +47,7 @@ async function send(running: Running, written: WrittenRequest): Promise<CallRepl
     signal: controller.signal,
   });
   if (reply.kind !== 'failure') return reply;
-  const message = upstreamFormats[route.format]?.readErrorMessage(reply.body) ?? reply.failure.message;
+  const message = readErrorMessage(reply.body) ?? reply.failure.message;
   return { kind: 'failure', failure: { ...reply.failure, message }, requestSent: reply.requestSent };
 }
 

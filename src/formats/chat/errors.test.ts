@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { readErrorMessage, writeError } from './errors.ts';
+import { readErrorMessage } from '../error-message.ts';
+import { writeError } from './errors.ts';
 
 test('an error has message, type, code, param and request id, and details where there are some', () => {
   const plain = new ApiError('invalid_request', 'n must be 1', { param: 'n' });

@@ -1,4 +1,5 @@
 // Errors in OpenAI's shape, and what other hosts make of it.
+import { readErrorMessage } from '../error-message.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
@@ -16,21 +17,6 @@ export function writeError(error: ApiError, requestId: string): JsonObject {
       ...(error.details ? { details: error.details } : null),
     },
   };
-}
-
-/**
- * The upstream's own words: OpenAI `{error: {message}}`, xAI `{error: "…"}`, Mistral `{detail: "…"}` or FastAPI's list of `{msg}`, vLLM
- * `{message}`, Gemini's `[{error}]`, or plain text. null when there are none, as in a proxy's HTML page.
- */
-export function readErrorMessage(body: unknown): string | null {
-  if (typeof body === 'string') return body.trim() === '' || body.trimStart().startsWith('<') ? null : body.trim();
-  if (Array.isArray(body)) return body.length === 0 ? null : readErrorMessage(body[0]);
-  if (!isObject(body)) return null;
-  for (const field of [body.error, body.detail, body.message, body.msg]) {
-    const message = readErrorMessage(field);
-    if (message !== null) return message;
-  }
-  return null;
 }
 
 /** The failure that a chunk of a stream reports, or null for an ordinary chunk. */

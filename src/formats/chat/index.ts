@@ -1,6 +1,6 @@
 // Chat Completions, as clients speak it and as most providers do.
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
-import { readErrorMessage, writeError } from './errors.ts';
+import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
@@ -24,5 +24,4 @@ export const chat: ClientFormat & UpstreamFormat = {
   writeRequest,
   readAnswer,
   readStream,
-  readErrorMessage,
 };

@@ -5,7 +5,7 @@ import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { readText, readThinkingInContent } from './content.ts';
-import { readErrorMessage } from './errors.ts';
+import { readErrorMessage } from '../error-message.ts';
 import { readReasoning } from './reasoning.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage } from './usage.ts';

@@ -7,7 +7,7 @@ import type { Answer } from '../../canonical/answer.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { collect, contextFor, parseSse, readAll } from './fixture.ts';
-import { readErrorMessage } from './errors.ts';
+import { readErrorMessage } from '../error-message.ts';
 import { readAnswer } from './read-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayStream } from './relay-stream.ts';

@@ -1,13 +1,9 @@
 // The Chat Completions request, as far as the gateway must know it. Unknown fields, part types and tool types pass here: the
 // straight path hands them on, translation and the rules for the shared credential refuse what they must.
 // https://platform.openai.com/docs/api-reference/chat/create
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
-
-/** SDKs send null for what was not set. */
-const optional = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
-/** An object whose `type` is none of those that have a schema of their own. */
-const otherType = (...known: string[]) => Type.Object({ type: Type.String({ pattern: `^(?!(?:${known.join('|')})$)` }) });
+import { optional, unknownKind } from '../schema-parts.ts';
 
 const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() });
 const ImagePart = Type.Object({
@@ -24,14 +20,14 @@ const FilePart = Type.Object({
 });
 const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
 
-const TextContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, otherType('text')]))]);
+const TextContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, unknownKind('text')]))]);
 const UserContent = Type.Union([
   Type.String(),
-  Type.Array(Type.Union([TextPart, ImagePart, FilePart, otherType('text', 'image_url', 'file')])),
+  Type.Array(Type.Union([TextPart, ImagePart, FilePart, unknownKind('text', 'image_url', 'file')])),
 ]);
 const AssistantContent = Type.Union([
   Type.String(),
-  Type.Array(Type.Union([TextPart, RefusalPart, otherType('text', 'refusal')])),
+  Type.Array(Type.Union([TextPart, RefusalPart, unknownKind('text', 'refusal')])),
 ]);
 
 const FunctionCall = Type.Object({
@@ -84,14 +80,14 @@ const CustomTool = Type.Object({
     format: optional(Type.Object({ type: Type.String() })),
   }),
 });
-const Tool = Type.Union([FunctionTool, CustomTool, otherType('function', 'custom')]);
+const Tool = Type.Union([FunctionTool, CustomTool, unknownKind('function', 'custom')]);
 
 const Named = Type.Object({ name: Type.String({ minLength: 1 }) });
 const ToolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
   Type.Object({ type: Type.Literal('function'), function: Named }),
   Type.Object({ type: Type.Literal('custom'), custom: Named }),
-  otherType('function', 'custom'),
+  unknownKind('function', 'custom'),
 ]);
 
 const ResponseFormat = Type.Union([
@@ -106,7 +102,7 @@ const ResponseFormat = Type.Union([
       strict: optional(Type.Boolean()),
     }),
   }),
-  otherType('text', 'json_object', 'json_schema'),
+  unknownKind('text', 'json_object', 'json_schema'),
 ]);
 
 export const RequestSchema = Type.Object({

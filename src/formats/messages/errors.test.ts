@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, errorKinds, invalidRequest, type ErrorCode } from '../../canonical/errors.ts';
-import { readErrorMessage, writeError } from './errors.ts';
+import { readErrorMessage } from '../error-message.ts';
+import { writeError } from './errors.ts';
 
 const types: Record<ErrorCode, string> = {
   invalid_request: 'invalid_request_error',

@@ -1,4 +1,5 @@
 // Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, the same as a body and as a stream's `error` event.
+import { readErrorMessage } from '../error-message.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
@@ -25,23 +26,6 @@ const errorTypes: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
   504: 'timeout_error',
 };
-
-const plainMessageCharactersMax = 2_000;
-
-/** The upstream's own words out of its error body, in the shapes that Anthropic and hosts of its format use; null when there are none. */
-export function readErrorMessage(body: unknown): string | null {
-  if (typeof body === 'string') return readPlainMessage(body);
-  if (!isObject(body)) return null;
-  const { error, message, detail } = body;
-  if (isObject(error) && typeof error.message === 'string') return error.message;
-  return [error, message, detail].find((text) => typeof text === 'string') ?? null;
-}
-
-/** A proxy's HTML page says nothing to a developer. */
-function readPlainMessage(text: string): string | null {
-  const plain = text.trim();
-  return plain === '' || plain.startsWith('<') ? null : plain.slice(0, plainMessageCharactersMax);
-}
 
 /** A stream's `error` event, which comes under HTTP 200: its type is put back into the status that it has outside a stream. */
 export function readFailure(event: JsonObject): UpstreamFailure {

@@ -1,6 +1,6 @@
 // Anthropic's Messages, as the format of a client and of an upstream.
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
-import { readErrorMessage, writeError } from './errors.ts';
+import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
@@ -24,5 +24,4 @@ export const messages: ClientFormat & UpstreamFormat = {
   writeRequest,
   readAnswer,
   readStream,
-  readErrorMessage,
 };

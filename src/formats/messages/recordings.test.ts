@@ -1,4 +1,5 @@
 // Recorded answers of Anthropic's, read by us and, independently, by hand: what the model said must be the same on every way.
+import { readErrorMessage } from '../error-message.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -120,7 +121,7 @@ test('recorded answers read as what they say', (t) => {
     const body = JSON.parse(text) as JsonObject & { content: Block[] } & Plain & { stop_reason: unknown };
     if (body.type === 'error') {
       assert.throws(() => messages.readAnswer(body), UnreadableAnswer, name);
-      assert.equal(messages.readErrorMessage(body), (body.error as { message: string }).message);
+      assert.equal(readErrorMessage(body), (body.error as { message: string }).message);
       continue;
     }
     answers++;

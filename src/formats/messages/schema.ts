@@ -1,19 +1,7 @@
 // What a Messages request must look like. Unknown fields, blocks, sources and typed tools pass: the straight path hands them on as they
 // are. The official types are those of the npm package `@anthropic-ai/sdk` (resources/beta/messages/messages.d.ts, read 2026-11-20).
-import { Type, type Static, type TSchema } from 'typebox';
-
-/** `null` means "not given" everywhere. */
-function optional<T extends TSchema>(schema: T) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}
-
-/**
- * Takes what carries a `type` that we do not know; its static type is `never`, so that a switch sees the known kinds alone. First in
- * a union, so that a missing `type` is reported as just that.
- */
-function unknownKind(...knownKinds: readonly string[]) {
-  return Type.Unsafe<never>(Type.Object({ type: Type.String({ pattern: `^(?!(?:${knownKinds.join('|')})$)` }) }));
-}
+import { Type, type Static } from 'typebox';
+import { optional, unknownKind } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { readErrorMessage, readFailure, writeError } from './errors.ts';
+import { readErrorMessage } from '../error-message.ts';
+import { readFailure, writeError } from './errors.ts';
 
 test('an error has the registry’s code as its type, and its details', () => {
   const error = new ApiError('key_daily_limit_reached', 'The cap is reached.', { details: { left_micros: 0 } });

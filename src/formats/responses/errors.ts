@@ -1,4 +1,5 @@
 // Errors in Responses: `{error:{message,type,code,param}}` as a body, and as the events that end a stream.
+import { readErrorMessage } from '../error-message.ts';
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
@@ -32,26 +33,6 @@ export function writeFailure(failed: {
 function errorFields(error: ApiError, requestId: string): JsonObject {
   const { code, message, param, details } = error;
   return { message, type: code, code, param, request_id: requestId, ...(details ? { details } : {}) };
-}
-
-const plainMessageCharactersMax = 2_000;
-
-/**
- * The upstream's own words out of its error body; null when there are none. Beside OpenAI's `{error:{message}}`: xAI's string under
- * `error`, `message` of vLLM and Azure's gateway, and FastAPI's `detail`, a text or a list of `{msg}`.
- */
-export function readErrorMessage(body: unknown): string | null {
-  if (typeof body === 'string') return readPlainMessage(body);
-  if (Array.isArray(body)) return readErrorMessage(body[0]);
-  if (!isObject(body)) return null;
-  const { error, message, detail, msg } = body;
-  return readErrorMessage(error) ?? readErrorMessage(message) ?? readErrorMessage(detail) ?? readErrorMessage(msg);
-}
-
-/** A proxy's HTML page says nothing to a developer. */
-function readPlainMessage(text: string): string | null {
-  const plain = text.trim();
-  return plain === '' || plain.startsWith('<') ? null : plain.slice(0, plainMessageCharactersMax);
 }
 
 /** An `error` event's or a failed response's error. The codes are put back into the HTTP status that OpenAI gives them outside a stream. */

@@ -1,6 +1,6 @@
 // The Responses wire format, as clients speak it and as OpenAI's API answers it.
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
-import { readErrorMessage, writeError } from './errors.ts';
+import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
@@ -24,6 +24,5 @@ export const responses: ClientFormat & UpstreamFormat = {
   writeRequest,
   readAnswer,
   readStream,
-  readErrorMessage,
   relay: { writeRequest: relayRequest, relayAnswer, relayStream },
 };

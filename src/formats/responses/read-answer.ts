@@ -3,7 +3,7 @@ import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
-import { readErrorMessage } from './errors.ts';
+import { readErrorMessage } from '../error-message.ts';
 import { readReasoning } from './reasoning.ts';
 import { readStop } from './stop.ts';
 import { readUsage } from './usage.ts';

@@ -7,7 +7,7 @@ import type { AssistantPart } from '../../canonical/request.ts';
 import { SseParser, type SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { collect, contextFor, parseSse, payloadsOf, readAll, runPipe, streamAnswer } from './fixture.ts';
-import { readErrorMessage } from './errors.ts';
+import { readErrorMessage } from '../error-message.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { readWithSdk } from './sdk-fixture.ts';

@@ -1,17 +1,8 @@
 // What a Responses request must look like. Unknown fields, items, parts and tools pass: the straight path hands them on as they are.
 // The official types are those of the npm package `openai` (resources/responses/responses.d.ts, read 2026-11-20).
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
-
-/** `null` means "not given" everywhere. */
-function optional<T extends TSchema>(schema: T) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}
-
-/** Takes what carries a `type` that we do not know; its static type is `never`, so that a switch sees the known kinds alone. */
-function unknownKind(...knownKinds: readonly string[]) {
-  return Type.Unsafe<never>(Type.Object({ type: Type.String({ pattern: `^(?!(?:${knownKinds.join('|')})$)` }) }));
-}
+import { optional, unknownKind } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
