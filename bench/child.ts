@@ -23,7 +23,7 @@ export type ChildOptions = {
   readonly portPattern?: RegExp;
 };
 
-/** Contestants run on one core, in turn; everything that measures them shares the other. A profile needs no comparison: `any`. */
+/** Contestants run on one core, in turn; everything that measures them shares the other. What is not compared runs on `any`. */
 export type Core = 'contestant' | 'bench' | 'any';
 const coreNumbers: Record<Core, string> = { contestant: '0', bench: '1', any: '0,1' };
 

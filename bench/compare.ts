@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { aimsReport } from './aims.ts';
 import { startChild, type Child } from './child.ts';
 import type { Installation } from './gateway.ts';
+import type { LoadOptions } from './load.ts';
 import { measureAll, warmUp, type Plan } from './measure.ts';
 import { measureOpenStreams, type OpenStreams } from './open-streams.ts';
 import { streamsReport, wholeAnswersReport } from './report.ts';
@@ -10,7 +11,7 @@ import { median } from './statistics.ts';
 import { streams, wholeAnswers } from './workloads.ts';
 
 export type Scale = {
-  readonly warmUp: Plan;
+  readonly warmUp: LoadOptions;
   readonly whole: Plan;
   readonly streams: Plan;
   readonly openStreams: number;
@@ -38,12 +39,12 @@ export async function compare(installation: Installation, upstream: Child, scale
   console.log(aimsReport({ wholeRows, streamRows, startMs, openStreams }));
 }
 
-/** The median time from the start of the process until it listens, with its database in place. */
+/** The median time from the start of the process until it listens, with its database in place and every core to itself. */
 async function measureStart({ start }: Installation, times: number): Promise<number> {
   const measured: number[] = [];
   while (measured.length < times) {
     const startMs = performance.now();
-    const gateway = await start();
+    const gateway = await start({ core: 'any' });
     measured.push(performance.now() - startMs);
     await gateway.stop();
   }

@@ -1,6 +1,6 @@
 // Measures contestants against each other: in rounds, in turn, so that what else the machine does falls on all of them alike.
 import type { Child } from './child.ts';
-import { underLoad } from './load.ts';
+import { underLoad, type LoadOptions } from './load.ts';
 import { median, quantile } from './statistics.ts';
 import type { Workload } from './workloads.ts';
 
@@ -38,10 +38,11 @@ export async function measureAll(contestants: Contestants, workloads: readonly W
   return cells.map((cell, index) => ({ ...cell, figures: mediansOf(rounds.map((rows) => rows[index]!.figures)) }));
 }
 
-/** Lets every contestant's code be compiled and its connections be opened. */
-export async function warmUp(contestants: Contestants, workloads: readonly Workload[], plan: Plan): Promise<void> {
-  for (const workload of workloads)
-    await measureRow(contestants, { workload, clients: Math.max(...plan.clients) }, plan.durationMs);
+/** Lets the code of the relay and the gateway be compiled, and their connections be opened. */
+export async function warmUp(contestants: Contestants, workloads: readonly Workload[], { clients, durationMs }: LoadOptions) {
+  for (const workload of workloads) {
+    for (const name of ['relay', 'gateway'] as const) await measure(contestants, name, { workload, clients }, durationMs);
+  }
 }
 
 async function measureRow(contestants: Contestants, cell: Omit<Row, 'figures'>, durationMs: number): Promise<Row> {

@@ -1,5 +1,6 @@
 // The only place that wires the parts together: configuration in, a running gateway out.
 import type { AddressInfo } from 'node:net';
+import type { Worker } from 'node:worker_threads';
 import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
 import { loadCatalog } from './catalog/load-catalog.ts';
 import type { Config } from './config/schema.ts';
@@ -36,16 +37,18 @@ export type AppOptions = {
   readonly log: Logger;
   /** The books can no longer be written: nothing can be charged, so the process must end and be started anew. */
   readonly onLedgerFailure: (error: Error) => void;
+  /** The ledger's thread, if it was started ahead. */
+  readonly ledgerWorker?: Worker;
 };
 
 /** Throws when the configuration cannot work: a bad catalogue, an unusable database, a port in use. */
-export async function startApp({ config, secret, log, onLedgerFailure }: AppOptions): Promise<App> {
+export async function startApp({ config, secret, log, onLedgerFailure, ledgerWorker }: AppOptions): Promise<App> {
   const catalog = loadCatalog(config);
   const database = openDatabase(config.database.url);
   await database.migrate();
   const digestKey = digestKeyFrom(secret);
   const owner = newIdWithPrefix('run');
-  const ledger = await openLedger({ databaseUrl: database.url, owner, onFailure: onLedgerFailure });
+  const ledger = await openLedger({ databaseUrl: database.url, owner, onFailure: onLedgerFailure, worker: ledgerWorker });
   const keys = openKeyStore({ database, digestKey, onError: (err) => log.error({ err }, 'the key revision cannot be read') });
   const gateway: Gateway = {
     config,

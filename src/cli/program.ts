@@ -3,12 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
-import { createAccountCommand, creditAccountCommand, debitAccountCommand, listAccountsCommand } from './accounts.ts';
-import { createKeyCommand, listKeysCommand, revokeKeyCommand, updateKeyCommand } from './keys.ts';
-import { checkModelsCommand, listModelsCommand } from './models.ts';
+import { prepareWorker } from '../ledger/worker-runner.ts';
 import { CommandFailed } from './output.ts';
 import { parseCount, parseFactor, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
-import { migrateCommand, verifyCommand } from './upkeep.ts';
 
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
@@ -30,6 +27,19 @@ function isForPeople(error: unknown): error is Error {
   );
 }
 
+// A command's code is loaded when it is run: what the others need would cost each of them some tenths of a second.
+const accountsCommands = () => import('./accounts.ts');
+const keysCommands = () => import('./keys.ts');
+const modelsCommands = () => import('./models.ts');
+const upkeepCommands = () => import('./upkeep.ts');
+
+/** The ledger's thread loads its code while this one loads the server. */
+async function serve(): Promise<void> {
+  const ledgerWorker = prepareWorker();
+  const { serveCommand } = await import('./serve.ts');
+  await serveCommand(ledgerWorker);
+}
+
 function buildProgram(): Command {
   const program = new Command('tollgate')
     .description('A paid HTTP gateway for language models.')
@@ -37,36 +47,52 @@ function buildProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(run with --help for the options)');
 
-  // Loaded when it is run: the server is the larger part of the code, and the other commands need none of it.
-  const serve = async () => (await import('./serve.ts')).serveCommand();
   program.command('serve').description('start the gateway').action(serve);
-  json(program.command('migrate').description('bring the database up to date')).action(migrateCommand);
-  json(program.command('verify').description('prove the books: recompute every balance, hold and cap')).action(verifyCommand);
+  json(program.command('migrate').description('bring the database up to date')).action(async (options) =>
+    (await upkeepCommands()).migrateCommand(options),
+  );
+  json(program.command('verify').description('prove the books: recompute every balance, hold and cap')).action(async (options) =>
+    (await upkeepCommands()).verifyCommand(options),
+  );
 
   const accounts = program.command('accounts').description('accounts and their balances');
   json(accounts.command('create').description('make an account'))
     .requiredOption('--name <name>', 'what to call it', parseName)
     .option('--credit-usd <amount>', 'put this much on its live balance', parseUsd)
     .option('--price-multiplier <factor>', 'its prices, times the list prices: 0.9 is a tenth off', parseFactor)
-    .action(createAccountCommand);
-  json(accounts.command('list').description('all accounts')).action(listAccountsCommand);
-  adjustment(json(accounts.command('credit').description('add to a balance'))).action(creditAccountCommand);
+    .action(async (options) => (await accountsCommands()).createAccountCommand(options));
+  json(accounts.command('list').description('all accounts')).action(async (options) =>
+    (await accountsCommands()).listAccountsCommand(options),
+  );
+  adjustment(json(accounts.command('credit').description('add to a balance'))).action(async (id, options) =>
+    (await accountsCommands()).creditAccountCommand(id, options),
+  );
   adjustment(json(accounts.command('debit').description('take from a balance, below zero if need be'))).action(
-    debitAccountCommand,
+    async (id, options) => (await accountsCommands()).debitAccountCommand(id, options),
   );
 
   const keys = program.command('keys').description('API keys and their limits');
   limits(json(keys.command('create').description('make a key; it is shown once')))
     .requiredOption('--account <id>', 'whose key')
     .addOption(keys.createOption('--mode <mode>', 'live or test').choices(['live', 'test']).makeOptionMandatory())
-    .action(createKeyCommand);
-  json(keys.command('list').description('all keys')).option('--account <id>', "one account's only").action(listKeysCommand);
-  limits(json(keys.command('update').description("change a key's limits").argument('<key id>'))).action(updateKeyCommand);
-  json(keys.command('revoke').description('end a key for good').argument('<key id>')).action(revokeKeyCommand);
+    .action(async (options) => (await keysCommands()).createKeyCommand(options));
+  json(keys.command('list').description('all keys'))
+    .option('--account <id>', "one account's only")
+    .action(async (options) => (await keysCommands()).listKeysCommand(options));
+  limits(json(keys.command('update').description("change a key's limits").argument('<key id>'))).action(async (id, options) =>
+    (await keysCommands()).updateKeyCommand(id, options),
+  );
+  json(keys.command('revoke').description('end a key for good').argument('<key id>')).action(async (id, options) =>
+    (await keysCommands()).revokeKeyCommand(id, options),
+  );
 
   const models = program.command('models').description('the catalogue');
-  json(models.command('list').description('all models, with prices and whether they are live')).action(listModelsCommand);
-  json(models.command('check').description('models without a price or a route')).action(checkModelsCommand);
+  json(models.command('list').description('all models, with prices and whether they are live')).action(async (options) =>
+    (await modelsCommands()).listModelsCommand(options),
+  );
+  json(models.command('check').description('models without a price or a route')).action(async (options) =>
+    (await modelsCommands()).checkModelsCommand(options),
+  );
   return program;
 }
 

@@ -1,4 +1,5 @@
 // `tollgate serve`: starts the gateway, says how to use it, and stops it when told to.
+import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { startApp, type App } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
@@ -6,7 +7,8 @@ import type { Config } from '../config/schema.ts';
 import { loadSecret } from '../config/secret.ts';
 import { CommandFailed } from './output.ts';
 
-export async function serveCommand(): Promise<void> {
+/** `ledgerWorker`: started ahead, since it takes as long to load as some of what this file imports. */
+export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const secret = loadSecret(process.env, config.dataDir, { isShared: false });
   const { log, flush } = openLog(config);
@@ -15,7 +17,7 @@ export async function serveCommand(): Promise<void> {
     flush();
     process.exit(1);
   };
-  const app = await startApp({ config, secret, log, onLedgerFailure }).catch((error: unknown) => {
+  const app = await startApp({ config, secret, log, onLedgerFailure, ledgerWorker }).catch((error: unknown) => {
     throw explainStart(error, config);
   });
   // Before anything is printed: whoever waits for the address may end the program as soon as it has read it.

@@ -90,7 +90,7 @@ test('when the worker dies everything in flight is rejected and says so, and the
   const database = await openBooks(t);
   const failures: Error[] = [];
   const settings = { path: sqlitePathOf(database.url), self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 } };
-  const runner = await startWorker(settings, (error) => failures.push(error));
+  const runner = await startWorker(settings, { onFailure: (error) => failures.push(error) });
   const ledger = createBatcher(runner);
   // No batch at all, but a message that the worker cannot read and dies of.
   await assert.rejects(runner.run(undefined as never), /whether commands in flight were run is unknown: send them again/);

@@ -1,6 +1,7 @@
 // Opens the ledger of a database for one of its two users: the gateway, which charges requests, and the command line, which
 // credits and debits accounts beside it.
 import { hostname } from 'node:os';
+import type { Worker } from 'node:worker_threads';
 import { sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
 import { createBatcher } from './batcher.ts';
@@ -14,12 +15,14 @@ export type LedgerOptions = {
   readonly owner: string;
   /** Called once if the ledger can no longer be written; every command is rejected from then on, and the process should end. */
   readonly onFailure?: (error: Error) => void;
+  /** Prepared already; else one is started now. */
+  readonly worker?: Worker;
 };
 
 /** For the gateway. The tables must be there (`Database.migrate`). Resolves once holds of dead processes have been given back. */
-export async function openLedger({ databaseUrl, owner, onFailure = () => {} }: LedgerOptions): Promise<Ledger> {
+export async function openLedger({ databaseUrl, owner, onFailure = () => {}, worker }: LedgerOptions): Promise<Ledger> {
   const self = { owner, host: hostname(), pid: process.pid, processStartedAtMs: Math.round(performance.timeOrigin) };
-  return createBatcher(await startWorker({ path: sqlitePathOf(databaseUrl), self }, onFailure));
+  return createBatcher(await startWorker({ path: sqlitePathOf(databaseUrl), self }, { onFailure, worker }));
 }
 
 /** A ledger in this thread, without holds: nothing here would keep their lease. */

@@ -1,17 +1,19 @@
 // The ledger's one writer on SQLite, in a thread of its own, so that waiting for the disk never stops the event loop.
 // Messages are JSON text: for objects like these it costs the gateway's thread less than a structured clone.
-import { parentPort, workerData } from 'node:worker_threads';
+import { once } from 'node:events';
+import { parentPort } from 'node:worker_threads';
 import { connectSqlite } from '../db/sqlite-connection.ts';
 import type { Command } from './commands.ts';
 import { leaseRenewalMs, type Owner, SqliteLease } from './sqlite-lease.ts';
 import { SqliteStore, sweepMax } from './sqlite-store.ts';
 
+/** The first message. */
 export type WorkerSettings = { readonly path: string; readonly self: Owner };
-/** A batch as JSON text; null asks the worker to end. */
+/** Every later one: a batch as JSON text; null asks the worker to end. */
 export type WorkerRequest = string | null;
 
 const port = parentPort!;
-const { path, self } = workerData as WorkerSettings;
+const [{ path, self }] = (await once(port, 'message')) as [WorkerSettings];
 const connection = connectSqlite(path, { readOnly: false });
 const store = new SqliteStore(connection, { lease: new SqliteLease(connection, self) });
 

@@ -32,6 +32,8 @@ export function createServer(context: ServerContext): FastifyInstance {
     // While draining we answer ourselves, in our own shape.
     return503OnClosing: false,
     clientErrorHandler: answerMalformed,
+    // No route has a schema of Fastify's: its validator would be loaded at every start for nothing.
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     // An address that cannot be decoded never reaches the hooks.
     frameworkErrors: (error, request, reply) => {
       startTrace(request, reply, () => {});
@@ -50,6 +52,10 @@ export function createServer(context: ServerContext): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
   addRoutes(app, routes);
   return app;
+}
+
+function refuseSchemas(): never {
+  throw new Error('requests are validated by lib/schema.ts, not by schemas of their routes');
 }
 
 function notFound(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): ApiError {
