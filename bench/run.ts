@@ -18,11 +18,11 @@ const full: Scale = {
 };
 /** For a look while working: one round, and so at the mercy of what else the machine does. */
 const quick: Scale = {
-  warmUp: { durationMs: 700, clients: 64 },
+  warmUp: { durationMs: 400, clients: 64 },
   whole: { rounds: 1, durationMs: 250, clients: [1, 64] },
   streams: { rounds: 1, durationMs: 250, clients: [8] },
   openStreams: 200,
-  starts: 3,
+  starts: 1,
 };
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, profile: { type: 'string' } } });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { type Database, sqlitePathOf } from '../db/database.ts';
 import { createBatcher, LedgerUnavailable } from './batcher.ts';
 import type { Micros } from '../lib/money.ts';
@@ -84,6 +85,12 @@ test('a ledger without its tables does not open, and says why', async (t) => {
   const database = await openTestDatabase(t);
   await database.write.schema.dropTable('holds').execute();
   await assert.rejects(openLedger({ databaseUrl: database.url, owner: 'run_1' }), /no such table: holds/);
+});
+
+test('a worker that ends before it is ready is not waited for', async () => {
+  const worker = new Worker('process.exit(3)', { eval: true });
+  const settings = { path: 'unused', self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 } };
+  await assert.rejects(startWorker(settings, { onFailure: () => {}, worker }), /ended with code 3 before it was ready/);
 });
 
 test('when the worker dies everything in flight is rejected and says so, and the process is told once', async (t) => {

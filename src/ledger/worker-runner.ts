@@ -26,7 +26,11 @@ export async function startWorker(
   // Not `once(worker, 'exit')`, which rejects when the worker fails.
   const exited = new Promise((resolve) => worker.once('exit', resolve));
   post(settings);
-  await once(worker, 'message');
+  // A thread that ends without a word would otherwise be waited for without end.
+  const failedStart = exited.then((code) => {
+    throw new Error(`the ledger's thread ended with code ${String(code)} before it was ready`);
+  });
+  await Promise.race([once(worker, 'message'), failedStart]);
   let pending: Pending | null = null;
   let failure: Error | null = null;
   let isClosing = false;
