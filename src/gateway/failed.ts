@@ -3,12 +3,15 @@ import { ApiError } from '../canonical/errors.ts';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Running } from './running.ts';
 import { releaseHold } from './settle.ts';
-import { toApiError } from './upstream-error.ts';
+import { toApiError, withoutProvider } from './upstream-error.ts';
 
 /** Releases the hold and gives the error. `outputBytes`: what had come by then, the operator's loss. */
 export async function endFailed(running: Running, failure: UpstreamFailure, outputBytes: number): Promise<ApiError> {
   await releaseHold(running, outputBytes);
-  return running.gateway.runs.isEnding ? shuttingDown() : toApiError(failure);
+  if (running.gateway.runs.isEnding) return shuttingDown();
+  const { route } = running;
+  if (route.transport === 'sandbox') return toApiError(failure);
+  return toApiError({ ...failure, message: withoutProvider(failure.message, route.provider) });
 }
 
 /** Another replica, or this one once it is back, takes the request. */

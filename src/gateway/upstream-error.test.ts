@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { needsOperator, scrub, toApiError } from './upstream-error.ts';
+import { needsOperator, scrub, toApiError, withoutProvider } from './upstream-error.ts';
 
 const failure = (status: number | null, message = 'x', kind: UpstreamFailure['kind'] = 'status'): UpstreamFailure => ({
   kind,
@@ -80,4 +80,11 @@ test('a message of megabytes is cut before it is looked through, and never withi
   assert.ok(performance.now() - startedMs < 1_000);
   const address = `https://example.com/${'x'.repeat(900)}`;
   assert.doesNotMatch(scrub(`${address} ${'y '.repeat(33)}sk-proj-abcdefghijklmnopqrstuvwxyz`), /sk-/);
+});
+
+test('a provider’s own key and address are taken out, whatever they look like', () => {
+  const message = 'key hunter2-hunter2 is refused by 10.0.0.5:8000: hunter2-hunter2';
+  const clean = withoutProvider(message, { apiKey: 'hunter2-hunter2', baseUrl: 'http://10.0.0.5:8000/v1' });
+  assert.equal(clean, 'key [key removed] is refused by [address removed]: [key removed]');
+  assert.equal(withoutProvider('the model is busy', { apiKey: null, baseUrl: 'http://model/v1' }), 'the model is busy');
 });

@@ -64,6 +64,17 @@ function callersError(upstreamMessage: string): ApiError {
   return new ApiError('invalid_request', message === '' ? 'The provider refused the request.' : message);
 }
 
+/** Takes this provider's own key and address out of its words, whatever they look like; `scrub` knows only the usual shapes. */
+export function withoutProvider(
+  message: string,
+  { apiKey, baseUrl }: { readonly apiKey: string | null; readonly baseUrl: string },
+): string {
+  const { host } = new URL(baseUrl);
+  const withoutKey = apiKey ? message.replaceAll(apiKey, '[key removed]') : message;
+  // A one-word name, as inside a cluster, may be a word of the message.
+  return /[.:]/.test(host) ? withoutKey.replaceAll(host, '[address removed]') : withoutKey;
+}
+
 /** Takes out what names the operator at its provider: keys, addresses, organisations, mail addresses. */
 export function scrub(message: string): string {
   return cutBetweenWords(message)
