@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The `tollgate` command. Runs under any Node from 18 on: sets the clone up if need be, then hands over to the pinned Node.
+// The `tollgate` command. Runs under any Node from 20 on: sets the clone up if need be, then hands over to the pinned Node.
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setUp } from '../scripts/setup.mjs';
 
-const entry = join(dirname(dirname(fileURLToPath(import.meta.url))), 'src', 'main.ts');
+const entry = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'main.js');
 const child = spawn(setUp({ dev: false }), [entry, ...process.argv.slice(2)], { stdio: 'inherit' });
 
 // The terminal sends Ctrl-C to both processes; a signal sent to this one alone is passed on. Either way the child decides when to end.

@@ -1,33 +1,45 @@
-// Makes a fresh clone ready to run: installs what the lock file names, and links a Node that is new enough.
-// Plain JavaScript for Node 18 and later, because it runs before the pinned Node is there.
+// Makes a fresh clone ready to run: installs what the lock file names, links a Node that is new enough, and builds the server.
+// Plain JavaScript for Node 20 and later, because it runs before the pinned Node is there.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stampPath = join(root, 'node_modules', '.tollgate-setup.json');
+const builtStampPath = join(root, 'dist', '.sources');
 const lockPath = join(root, '.setup.lock');
 const nodeLink = join(root, 'node_modules', '.bin', 'tollgate-node');
 const nodeMinimum = [24, 15];
 const lockStaleMs = 10 * 60_000;
 
 /**
- * Installs the locked packages when they are missing or out of date; does nothing, in a few milliseconds, when they are there.
+ * Installs the locked packages and builds the server when they are missing or out of date; does nothing, in a few milliseconds, when not.
  * @param {{ dev: boolean }} options `dev`: with what the tests and checks need. An installation with them also serves without.
  * @returns {string} the path of a Node that runs Tollgate.
  */
 export function setUp({ dev }) {
-  if (!isReady(dev)) {
+  if (!isInstalled(dev) || !isBuilt()) {
     withLock(() => {
-      if (!isReady(dev)) install(dev);
+      if (!isInstalled(dev)) install(dev);
+      if (!isBuilt()) build();
     });
   }
   return nodeLink;
 }
 
-function isReady(dev) {
+function isInstalled(dev) {
   if (!existsSync(stampPath) || !existsSync(nodeLink)) return false;
   try {
     const stamp = JSON.parse(readFileSync(stampPath, 'utf8'));
@@ -54,6 +66,29 @@ function install(dev) {
   rmSync(nodeLink, { force: true });
   symlinkSync(relative(dirname(nodeLink), findNode()), nodeLink);
   writeFileSync(stampPath, JSON.stringify({ lock: lockHash(), dev }));
+}
+
+function isBuilt() {
+  return existsSync(builtStampPath) && readFileSync(builtStampPath, 'utf8') === sourcesHash();
+}
+
+function build() {
+  const sources = sourcesHash();
+  const result = spawnSync(nodeLink, [join(root, 'scripts', 'build.mjs')], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (result.status !== 0) fail('the server could not be built; the message is above.');
+  writeFileSync(builtStampPath, sources);
+}
+
+/** Of names, sizes and times of change: reading every file would take longer than the rest of the check. */
+function sourcesHash() {
+  const hash = createHash('sha256').update(lockHash());
+  for (const folder of ['src', 'catalog', 'scripts']) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true }).toSorted()) {
+      const { size, mtimeMs } = statSync(join(root, folder, entry));
+      hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`);
+    }
+  }
+  return hash.digest('hex');
 }
 
 /** The Node that came with the packages; where none is made for this system, the one that runs this script if it is new enough. */

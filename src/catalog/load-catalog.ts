@@ -1,6 +1,5 @@
 // Joins the built-in models (catalog/chat-models.json) with those of the configuration, which adds models or overrides single fields.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import chatModels from '../../catalog/chat-models.json' with { type: 'json' };
 import { knownProviders, formatsOfKind } from '../config/known-providers.ts';
 import { configFault } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -40,8 +39,7 @@ export function loadCatalog(config: Config, builtIn: BuiltInCatalog = readBuiltI
 }
 
 export function readBuiltInCatalog(): BuiltInCatalog {
-  const path = join(import.meta.dirname, '..', '..', 'catalog', 'chat-models.json');
-  return JSON.parse(readFileSync(path, 'utf8')) as BuiltInCatalog;
+  return chatModels as unknown as BuiltInCatalog;
 }
 
 /** A model's fields from both sources. */

@@ -1,7 +1,6 @@
 // The command line: every command on one screen. Each takes --json; what it prints then is a contract (README, "Command line").
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.ts';
 import { prepareWorker } from '../ledger/worker-runner.ts';
 import { CommandFailed } from './output.ts';
@@ -43,7 +42,7 @@ async function serve(): Promise<void> {
 function buildProgram(): Command {
   const program = new Command('tollgate')
     .description('A paid HTTP gateway for language models.')
-    .version(packageVersion())
+    .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('(run with --help for the options)');
 
@@ -94,11 +93,6 @@ function buildProgram(): Command {
     (await modelsCommands()).checkModelsCommand(options),
   );
   return program;
-}
-
-function packageVersion(): string {
-  const path = join(import.meta.dirname, '..', '..', 'package.json');
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
 function json(command: Command): Command {

@@ -12,7 +12,9 @@ type Pending = { readonly resolve: (replies: readonly Reply[]) => void; readonly
  * code has the ledger ready sooner.
  */
 export function prepareWorker(): Worker {
-  return new Worker(new URL('./sqlite-worker.ts', import.meta.url));
+  // Beside this file, as a source or as built.
+  const file = import.meta.url.endsWith('.ts') ? './sqlite-worker.ts' : './sqlite-worker.js';
+  return new Worker(new URL(file, import.meta.url));
 }
 
 /**

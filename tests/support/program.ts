@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..', '..');
-const entry = join(root, 'src', 'main.ts');
+const entry = join(root, 'dist', 'main.js');
 const execFileAsync = promisify(execFile);
 const startTimeoutMs = 30_000;
 
