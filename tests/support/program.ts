@@ -5,7 +5,7 @@
 //   … fetch(`${program.url}/v1/…`) …
 //   await program.stop();   // SIGTERM, proves the books with `tollgate verify`, removes the folder
 import assert from 'node:assert/strict';
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..', '..');
 const entry = join(root, 'dist', 'main.js');
+// A single test file, run by itself, must not try an older build.
+execFileSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--dev'], { stdio: 'inherit' });
 const execFileAsync = promisify(execFile);
 const startTimeoutMs = 30_000;
 
