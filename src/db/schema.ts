@@ -57,6 +57,8 @@ type LedgersTable = {
   /** All time, cached input included. */
   input_tokens: Generated<number>;
   output_tokens: Generated<number>;
+  /** The time of its last entry, which no later entry is dated before, whatever the clock says. */
+  last_entry_at_ms: Generated<number>;
 };
 
 /** What one key has spent and holds in one UTC day or month: what its caps are compared with. */
@@ -94,12 +96,15 @@ type HoldOwnersTable = {
   expires_at_ms: number;
 };
 
-export type EntryKind = 'reserve' | 'settle' | 'release' | 'expire' | 'credit' | 'debit';
+export type EntryKind = 'reserve' | 'extend' | 'settle' | 'release' | 'expire' | 'credit' | 'debit';
 
 /** The journal: everything that ever changed a balance, append-only. Every other number of the ledger can be recomputed from it. */
 export type EntriesTable = {
   seq: Generated<number>;
-  /** The hold's id for the four kinds that concern a hold, else the command's own. With the kind it is unique. */
+  /**
+   * The hold's id for the kinds that concern a hold, with `+1`, `+2` … behind it for its extensions; else the command's own. With the
+   * kind it is unique.
+   */
   id: string;
   kind: EntryKind;
   ledger_id: string;

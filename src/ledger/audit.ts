@@ -1,5 +1,7 @@
 // The rules that every entry must keep, checked against the sums of the entries before it. Written from the rules and not from the
 // core: below zero only by a debit, above a cap only when it was lowered, each hold ended at most once, each end charged as booked.
+import type { Micros } from '../lib/money.ts';
+import { holdIdOfExtension } from './book.ts';
 import type { ChargeRow, EntryRow } from './rows.ts';
 import type { Problem } from './verify.ts';
 import { dayOf, monthOf } from './window.ts';
@@ -9,18 +11,27 @@ export type Audit = {
   readonly ledgers: Map<string, LedgerSums>;
   /** By `windowId`. */
   readonly windows: Map<string, WindowSums>;
-  /** The reserve entries of open holds, and of those that expired and whose owner has not spoken since. */
+  /**
+   * The reserve entries of open holds, and of those that expired and whose owner has not spoken since, with `held_delta_micros` as it is
+   * after the hold's extensions.
+   */
   readonly open: Map<string, EntryRow>;
   readonly expired: Map<string, EntryRow>;
   entries: number;
   charges: number;
 };
 
-type LedgerSums = { posted_micros: number; held_micros: number; input_tokens: number; output_tokens: number };
+type LedgerSums = {
+  posted_micros: number;
+  held_micros: number;
+  input_tokens: number;
+  output_tokens: number;
+  last_entry_at_ms: number;
+};
 type WindowSums = { settled_micros: number; held_micros: number };
 
 export function newAudit(ledgerIds: readonly string[]): Audit {
-  const zero = { posted_micros: 0, held_micros: 0, input_tokens: 0, output_tokens: 0 };
+  const zero = { posted_micros: 0, held_micros: 0, input_tokens: 0, output_tokens: 0, last_entry_at_ms: 0 };
   const ledgers = new Map(ledgerIds.map((id) => [id, { ...zero }]));
   return { ledgers, windows: new Map(), open: new Map(), expired: new Map(), entries: 0, charges: 0 };
 }
@@ -34,9 +45,9 @@ export function auditEntry(audit: Audit, entry: EntryRow, charge: ChargeRow | nu
   audit.entries += 1;
   const { kind } = entry;
   if (kind === 'credit' || kind === 'debit') return auditAdjustment(entry) ?? auditBalance(audit, entry);
-  const reserve = kind === 'reserve' ? entry : (audit.open.get(entry.id) ?? audit.expired.get(entry.id) ?? null);
+  const reserve = findReserve(audit, entry);
   if (!reserve) return wrong(entry, 'kind', 'a hold that had not ended', kind);
-  const problem = kind === 'reserve' ? auditReserve(entry) : auditEnd(audit, entry, reserve);
+  const problem = auditKind(audit, entry, reserve);
   trackHold(audit, entry, reserve);
   return (
     problem ??
@@ -45,6 +56,18 @@ export function auditEntry(audit: Audit, entry: EntryRow, charge: ChargeRow | nu
     auditWindow(audit, entry, { kind: 'month', startsOn: entry.month, capMicros: reserve.monthly_cap_micros }) ??
     (kind === 'settle' ? auditCharge(audit, { entry, reserve, charge }) : null)
   );
+}
+
+/** Only an open hold is extended; one that expired may still be ended by its owner. */
+function findReserve(audit: Audit, entry: EntryRow): EntryRow | null {
+  if (entry.kind === 'reserve') return entry;
+  if (entry.kind === 'extend') return audit.open.get(holdIdOfExtension(entry.id)) ?? null;
+  return audit.open.get(entry.id) ?? audit.expired.get(entry.id) ?? null;
+}
+
+function auditKind(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | null {
+  if (entry.kind === 'reserve') return auditReserve(entry);
+  return entry.kind === 'extend' ? auditExtend(entry, reserve) : auditEnd(audit, entry, reserve);
 }
 
 function auditAdjustment(entry: EntryRow): Problem | null {
@@ -59,6 +82,12 @@ function auditReserve(entry: EntryRow): Problem | null {
   if (entry.key_id === null) return wrong(entry, 'key_id', 'a key', null);
   const time = entry.created_at_ms;
   return compareEntry(entry, { posted_delta_micros: 0, loss_micros: 0, day: dayOf(time), month: monthOf(time) });
+}
+
+/** In the ledger and the windows of its hold, whatever the day is by now. */
+function auditExtend(entry: EntryRow, { ledger_id, key_id, day, month }: EntryRow): Problem | null {
+  if (entry.held_delta_micros < 0) return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
+  return compareEntry(entry, { posted_delta_micros: 0, loss_micros: 0, ledger_id, key_id, day, month });
 }
 
 /** An end gives back what is still held, in the ledger and the windows in which it was held; only a settlement charges. */
@@ -77,6 +106,13 @@ function trackHold(audit: Audit, entry: EntryRow, reserve: EntryRow): void {
     audit.open.set(entry.id, reserve);
     return;
   }
+  if (entry.kind === 'extend') {
+    audit.open.set(reserve.id, {
+      ...reserve,
+      held_delta_micros: (reserve.held_delta_micros + entry.held_delta_micros) as Micros,
+    });
+    return;
+  }
   audit.open.delete(entry.id);
   audit.expired.delete(entry.id);
   if (entry.kind === 'expire') audit.expired.set(entry.id, reserve);
@@ -85,6 +121,14 @@ function trackHold(audit: Audit, entry: EntryRow, reserve: EntryRow): void {
 function auditBalance(audit: Audit, entry: EntryRow): Problem | null {
   const ledger = audit.ledgers.get(entry.ledger_id);
   if (!ledger) return wrong(entry, 'ledger_id', 'a ledger that exists', entry.ledger_id);
+  if (entry.created_at_ms < ledger.last_entry_at_ms)
+    return wrong(
+      entry,
+      'created_at_ms',
+      `${ledger.last_entry_at_ms} or later, the time of the entry before`,
+      entry.created_at_ms,
+    );
+  ledger.last_entry_at_ms = entry.created_at_ms;
   const before = ledger.posted_micros - ledger.held_micros;
   ledger.posted_micros += entry.posted_delta_micros;
   ledger.held_micros += entry.held_delta_micros;
@@ -106,7 +150,7 @@ function auditWindow(audit: Audit, entry: EntryRow, { kind, startsOn, capMicros 
   window.held_micros += entry.held_delta_micros;
   const after = window.settled_micros + window.held_micros;
   if (capMicros === null || after <= capMicros || after <= before) return null;
-  const column = entry.kind === 'reserve' ? 'held_delta_micros' : 'posted_delta_micros';
+  const column = entry.kind === 'settle' ? 'posted_delta_micros' : 'held_delta_micros';
   return wrong(entry, column, `at most the cap of ${capMicros} in ${id}`, after);
 }
 

@@ -21,6 +21,8 @@ export type LedgerState = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly isFrozen: boolean;
+  /** Unix milliseconds; 0 before the first entry. */
+  readonly lastEntryAtMs: number;
 };
 
 export type WindowKind = 'day' | 'month';
@@ -36,6 +38,7 @@ export type Hold = {
   readonly id: string;
   readonly ledgerId: LedgerId;
   readonly keyId: string;
+  /** Its extensions included. */
   readonly amountMicros: Micros;
   /** The windows and caps in force when the hold was made: its settlement is judged by the same. */
   readonly day: string;
@@ -109,12 +112,23 @@ export function windowsOfEntry(entry: Entry): readonly { keyId: string; kind: Wi
   ];
 }
 
-/** Balances after an entry. Throws RangeError when one leaves the whole numbers that a double holds exactly. */
-export function postToLedger<State extends Pick<LedgerState, 'postedMicros' | 'heldMicros'>>(ledger: State, entry: Entry): State {
+/** The id under which an extension of a hold is entered. */
+export function extensionId(holdId: string, part: number): string {
+  return `${holdId}+${part}`;
+}
+
+/** The hold that an entry of the kind `extend` belongs to. */
+export function holdIdOfExtension(entryId: string): string {
+  return entryId.slice(0, entryId.lastIndexOf('+'));
+}
+
+/** A ledger after an entry. Throws RangeError when a balance leaves the whole numbers that a double holds exactly. */
+export function postToLedger(ledger: LedgerState, entry: Entry): LedgerState {
   return {
     ...ledger,
     postedMicros: micros(ledger.postedMicros + entry.postedDeltaMicros),
     heldMicros: micros(ledger.heldMicros + entry.heldDeltaMicros),
+    lastEntryAtMs: entry.createdAtMs,
   };
 }
 

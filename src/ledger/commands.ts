@@ -11,7 +11,7 @@ export function ledgerIdOf(accountId: string, mode: Mode): LedgerId {
   return `${accountId}:${mode}`;
 }
 
-export type Command = Reserve | Settle | Release | Credit | Debit;
+export type Command = Reserve | Extend | Settle | Release | Credit | Debit;
 
 /** Holds the most that a request can cost against the balance and both caps of its key, in one atomic step. */
 export type Reserve = {
@@ -26,6 +26,21 @@ export type Reserve = {
   readonly monthlyCapMicros: Micros | null;
   /** The process that runs the request and keeps its lease alive. */
   readonly owner: string;
+};
+
+/**
+ * Makes an open hold larger, under the windows and caps it was made with: a long answer is held for piece by piece. Answered with
+ * `held`, or with a refusal like a reservation's, which leaves the hold as it is.
+ */
+export type Extend = {
+  readonly type: 'extend';
+  readonly holdId: string;
+  /** Counts the extensions of this hold from 1; a number that comes again is the same extension. */
+  readonly part: number;
+  readonly ledgerId: LedgerId;
+  readonly keyId: string;
+  /** On top of what is held already. */
+  readonly amountMicros: Micros;
 };
 
 /** Turns a hold into a charge. Also after the hold has expired: then it takes only what is available. */

@@ -1,6 +1,7 @@
 // The ledger's decisions, pure: (book, commands, time) → (book, outcomes, rows to append). The stores only load and save.
 // The rule above all: after every command, available = posted − held ≥ 0 and, per key and window, settled + held ≤ cap; only an
 // operator's debit, or a cap that was lowered, may stand above it, and then nothing that costs runs.
+// A ledger's time never goes back: a clock that does would open a day or a month that had ended.
 import assert from 'node:assert/strict';
 import { totalInputTokens } from '../canonical/usage.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
@@ -8,6 +9,7 @@ import {
   type Book,
   type Charge,
   type Entry,
+  extensionId,
   type Hold,
   type LedgerState,
   postToLedger,
@@ -16,7 +18,7 @@ import {
   windowOf,
   windowsOfEntry,
 } from './book.ts';
-import type { Command, Credit, Debit, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
+import type { Command, Credit, Debit, Extend, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
 import { endsHold, findEntry, findReserved, negative, newEntry, type ReservedHold } from './journal.ts';
 import { refuseHold, roomMicros } from './limits.ts';
 import { dayOf, monthOf } from './window.ts';
@@ -68,6 +70,8 @@ function decide(book: Book, command: Command | Expire, nowMs: number): Step {
   switch (command.type) {
     case 'reserve':
       return reserve(book, command, nowMs);
+    case 'extend':
+      return extend(book, command, nowMs);
     case 'settle':
       return settle(book, command, nowMs);
     case 'release':
@@ -93,21 +97,37 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
   }
   const ledger = book.ledgers.get(command.ledgerId);
   if (!ledger) return unknownLedger;
+  const createdAtMs = timeOf(ledger, nowMs);
   const { dailyCapMicros, monthlyCapMicros, ledgerId, keyId, owner } = command;
-  const terms = { ledgerId, keyId, dailyCapMicros, monthlyCapMicros, day: dayOf(nowMs), month: monthOf(nowMs) };
-  const refusal = refuseHold(book, { ledger, terms, amountMicros, nowMs });
+  const terms = { ledgerId, keyId, dailyCapMicros, monthlyCapMicros, day: dayOf(createdAtMs), month: monthOf(createdAtMs) };
+  const refusal = refuseHold(book, { ledger, terms, amountMicros, nowMs: createdAtMs });
   if (refusal) return { outcome: refusal };
-  const entry = newEntry(ledger, {
-    ...terms,
-    id: command.holdId,
-    kind: 'reserve',
-    heldDeltaMicros: amountMicros,
-    createdAtMs: nowMs,
-  });
+  const entry = newEntry(ledger, { ...terms, id: command.holdId, kind: 'reserve', heldDeltaMicros: amountMicros, createdAtMs });
   return {
     outcome: { type: 'held', availableMicros: entry.availableMicros },
     entry,
-    opened: { ...terms, id: command.holdId, amountMicros, owner, createdAtMs: nowMs },
+    opened: { ...terms, id: command.holdId, amountMicros, owner, createdAtMs },
+  };
+}
+
+/** Judged like a reservation of as much more, by the windows and caps of the hold. */
+function extend(book: Book, command: Extend, nowMs: number): Step {
+  const amountMicros = amountOf(command.amountMicros);
+  const id = extensionId(command.holdId, command.part);
+  const earlier = findEntry(book, id, 'extend');
+  if (earlier) return { outcome: { type: 'held', availableMicros: earlier.availableMicros } };
+  const hold = book.holds.get(command.holdId);
+  if (!hold) return findReserved(book, command.holdId) ? alreadyResolved : unknownHold;
+  if (!isNamedBy(command, hold)) return unknownHold;
+  const ledger = ledgerOf(book, hold.ledgerId);
+  const createdAtMs = timeOf(ledger, nowMs);
+  const refusal = refuseHold(book, { ledger, terms: hold, amountMicros, nowMs: createdAtMs });
+  if (refusal) return { outcome: refusal };
+  const entry = newEntry(ledger, { ...placeOf(hold), id, kind: 'extend', heldDeltaMicros: amountMicros, createdAtMs });
+  return {
+    outcome: { type: 'held', availableMicros: entry.availableMicros },
+    entry,
+    opened: { ...hold, amountMicros: micros(hold.amountMicros + amountMicros) },
   };
 }
 
@@ -122,8 +142,7 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
   if (findEntry(book, command.holdId, 'release')) return alreadyResolved;
   const open = book.holds.get(command.holdId);
   const hold = open ?? findReserved(book, command.holdId);
-  // A hold is named by all three: money never moves on another ledger, or for another key, than it was held for.
-  if (hold?.ledgerId !== command.ledgerId || hold.keyId !== command.keyId) return unknownHold;
+  if (!hold || !isNamedBy(command, hold)) return unknownHold;
   const ledger = ledgerOf(book, hold.ledgerId);
   const heldMicros = open ? open.amountMicros : zeroMicros;
   const chargedMicros = micros(Math.min(costMicros, heldMicros + roomMicros(book, ledger, hold)));
@@ -133,7 +152,7 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     postedDeltaMicros: negative(chargedMicros),
     heldDeltaMicros: negative(heldMicros),
     lossMicros: micros(costMicros - chargedMicros),
-    createdAtMs: nowMs,
+    createdAtMs: timeOf(ledger, nowMs),
   });
   return { outcome: chargedBy(entry), entry, charge: chargeOf(command, hold, entry) };
 }
@@ -164,12 +183,13 @@ type GiveBack = {
 };
 
 function giveBack(book: Book, hold: ReservedHold, { kind, isOpen, lossMicros, nowMs }: GiveBack): Entry {
-  return newEntry(ledgerOf(book, hold.ledgerId), {
+  const ledger = ledgerOf(book, hold.ledgerId);
+  return newEntry(ledger, {
     ...placeOf(hold),
     kind,
     heldDeltaMicros: isOpen ? negative(hold.amountMicros) : zeroMicros,
     lossMicros,
-    createdAtMs: nowMs,
+    createdAtMs: timeOf(ledger, nowMs),
   });
 }
 
@@ -181,11 +201,12 @@ function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
   const ledger = book.ledgers.get(ledgerId);
   if (!ledger) return unknownLedger;
   const postedDeltaMicros = type === 'credit' ? amountMicros : negative(amountMicros);
-  const entry = newEntry(ledger, { id: entryId, kind: type, ledgerId, postedDeltaMicros, note, createdAtMs: nowMs });
+  const createdAtMs = timeOf(ledger, nowMs);
+  const entry = newEntry(ledger, { id: entryId, kind: type, ledgerId, postedDeltaMicros, note, createdAtMs });
   return { outcome: adjustedBy(type, entry), entry };
 }
 
-/** Balances follow from the entry alone; open holds and token totals from what the step opened, closed or charged. */
+/** Balances follow from the entry alone; open holds and token totals from what the step opened, enlarged, closed or charged. */
 function applyStep(draft: Draft, { entry, opened, charge }: Step): void {
   if (!entry) return;
   const ledger = postToLedger(ledgerOf(draft, entry.ledgerId), entry);
@@ -235,6 +256,16 @@ function adjustedBy(type: 'credit' | 'debit', { availableMicros }: Entry): Outco
 /** Where an entry that ends a hold is booked. */
 function placeOf({ id, ledgerId, keyId, day, month }: ReservedHold): Pick<Entry, 'id' | 'ledgerId' | 'keyId' | 'day' | 'month'> {
   return { id, ledgerId, keyId, day, month };
+}
+
+/** A hold is named by all three: money never moves on another ledger, or for another key, than it was held for. */
+function isNamedBy(command: Extend | Settle, { ledgerId, keyId }: ReservedHold): boolean {
+  return command.ledgerId === ledgerId && command.keyId === keyId;
+}
+
+/** The ledger's own time. */
+export function timeOf(ledger: LedgerState, nowMs: number): number {
+  return Math.max(nowMs, ledger.lastEntryAtMs);
 }
 
 function ledgerOf(book: Book, id: LedgerId): LedgerState {

@@ -25,7 +25,14 @@ export async function createLedgers(
 /** Decided by the core like any other credit; only the saving is done here, inside the caller's transaction. */
 async function creditPlayMoney(transaction: Kysely<Tables>, accountId: string, nowMs: number): Promise<void> {
   const ledgerId = ledgerIdOf(accountId, 'test');
-  const empty = { postedMicros: zeroMicros, heldMicros: zeroMicros, inputTokens: 0, outputTokens: 0, isFrozen: false };
+  const empty = {
+    postedMicros: zeroMicros,
+    heldMicros: zeroMicros,
+    inputTokens: 0,
+    outputTokens: 0,
+    isFrozen: false,
+    lastEntryAtMs: 0,
+  };
   const book = { ledgers: new Map([[ledgerId, empty]]), windows: new Map(), holds: new Map(), entries: new Map() };
   const { book: after, entries } = runCommands(
     book,
@@ -34,7 +41,7 @@ async function creditPlayMoney(transaction: Kysely<Tables>, accountId: string, n
   );
   await transaction
     .updateTable('ledgers')
-    .set({ posted_micros: after.ledgers.get(ledgerId)!.postedMicros })
+    .set({ posted_micros: after.ledgers.get(ledgerId)!.postedMicros, last_entry_at_ms: nowMs })
     .where('id', '=', ledgerId)
     .execute();
   await transaction.insertInto('entries').values(entries.map(rowOfEntry)).execute();

@@ -9,7 +9,7 @@ import type { Tables } from '../db/schema.ts';
 import { noUsage } from '../canonical/usage.ts';
 import { type Micros, micros } from '../lib/money.ts';
 import type { Book } from './book.ts';
-import type { ChargeRecord, Credit, LedgerId, Mode, Reserve, Settle } from './commands.ts';
+import type { ChargeRecord, Credit, Extend, LedgerId, Mode, Reserve, Settle } from './commands.ts';
 import { createLedgers } from './create-ledgers.ts';
 
 export const startMs = Date.UTC(2026, 10, 21, 12);
@@ -55,7 +55,14 @@ function keyRow(id: string, accountId: string) {
 
 /** A book with these empty ledgers, for the core alone. */
 export function emptyBook(ledgerIds: readonly LedgerId[]): Book {
-  const empty = { postedMicros: micros(0), heldMicros: micros(0), inputTokens: 0, outputTokens: 0, isFrozen: false };
+  const empty = {
+    postedMicros: micros(0),
+    heldMicros: micros(0),
+    inputTokens: 0,
+    outputTokens: 0,
+    isFrozen: false,
+    lastEntryAtMs: 0,
+  };
   return { ledgers: new Map(ledgerIds.map((id) => [id, empty])), windows: new Map(), holds: new Map(), entries: new Map() };
 }
 
@@ -79,6 +86,10 @@ export function reserveOf(asked: Asked, amount: number, caps: { daily?: number; 
   const dailyCapMicros = (caps.daily ?? null) as Micros | null;
   const monthlyCapMicros = (caps.monthly ?? null) as Micros | null;
   return { type: 'reserve', ...asked, amountMicros: micros(amount), dailyCapMicros, monthlyCapMicros, owner: 'run_1' };
+}
+
+export function extendOf(asked: Asked, part: number, amount: number): Extend {
+  return { type: 'extend', ...asked, part, amountMicros: micros(amount) };
 }
 
 export function settleOf(asked: Asked, cost: number): Settle {

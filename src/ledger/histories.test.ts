@@ -1,5 +1,5 @@
 // Random histories of commands, each sent twice, over several accounts, keys and caps and across the ends of days, months and
-// years: on the core, and on SQLite in random batches, against the plain model and the ledger's promises.
+// years, with a clock that also steps back: on the core, and on SQLite in random batches, against the plain model and the ledger's promises.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { micros } from '../lib/money.ts';
 import { availableMicrosOf, windowKey } from './book.ts';
 import type { Command, LedgerId, Outcome } from './commands.ts';
 import { type Expire, runCommands } from './core.ts';
-import { emptyBook, insertAccount, openTestDatabase, reserveOf, settleOf } from './fixture.ts';
+import { emptyBook, extendOf, insertAccount, openTestDatabase, reserveOf, settleOf } from './fixture.ts';
 import { LedgerModel } from './model.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { verify } from './verify.ts';
@@ -41,13 +41,17 @@ const command: fc.Arbitrary<Command | Expire> = fc.oneof(
     weight: 9,
     arbitrary: fc.tuple(asked, amount, cap, cap).map(([of, held, daily, monthly]) => reserveOf(of, held, { daily, monthly })),
   },
+  { weight: 4, arbitrary: fc.tuple(asked, fc.nat({ max: 2 }), amount).map(([of, part, more]) => extendOf(of, part, more)) },
   { weight: 4, arbitrary: fc.tuple(asked, amount).map(([of, cost]) => settleOf(of, cost)) },
   { weight: 2, arbitrary: fc.tuple(asked, amount).map(([{ holdId }, loss]) => releaseOf(holdId, loss)) },
   { weight: 1, arbitrary: asked.map(({ holdId }): Expire => ({ type: 'expire', holdId })) },
   { weight: 2, arbitrary: adjustedLedger.map((of) => adjustment('credit', of)) },
   { weight: 1, arbitrary: adjustedLedger.map((of) => adjustment('debit', { ...of, amount: Math.floor(of.amount / 8) })) },
 );
-const waitMs = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat({ max: 20 * 86_400_000 }) });
+const waitMs = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.integer({ min: -2 * 86_400_000, max: 20 * 86_400_000 }) },
+);
 const history: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.record({ command, waitMs, startsBatch: fc.nat({ max: 5 }).map((number) => number === 0) }),
   {

@@ -11,13 +11,14 @@ export function findEntry(book: Book, id: string, kind: EntryKind): Entry | unde
   return book.entries.get(id)?.find((entry) => entry.kind === kind);
 }
 
-/** A hold as it was made, from the journal, when it is no longer open. */
+/** A hold as it was when it ended, from the journal, when it is no longer open. */
 export function findReserved(book: Book, holdId: string): ReservedHold | null {
   const entry = findEntry(book, holdId, 'reserve');
   if (!entry) return null;
   const { id, ledgerId, keyId, day, month, dailyCapMicros, monthlyCapMicros, createdAtMs } = entry;
   assert.ok(keyId !== null && day !== null && month !== null, 'a reservation has a key and windows');
-  const amountMicros = entry.heldDeltaMicros;
+  const expiry = findEntry(book, holdId, 'expire');
+  const amountMicros = expiry ? negative(expiry.heldDeltaMicros) : entry.heldDeltaMicros;
   return { id, ledgerId, keyId, amountMicros, day, month, dailyCapMicros, monthlyCapMicros, createdAtMs };
 }
 

@@ -6,7 +6,8 @@ import type { Expire } from './core.ts';
 type ModelHold = {
   readonly ledger: string;
   readonly key: string;
-  readonly amount: number;
+  amount: number;
+  readonly extensions: Map<number, Outcome>;
   readonly windows: readonly string[];
   readonly caps: readonly (number | null)[];
   readonly held: Outcome;
@@ -18,15 +19,19 @@ type ModelHold = {
 
 export class LedgerModel {
   readonly holds = new Map<string, ModelHold>();
+  /** A ledger's time never goes back. */
+  readonly #timesMs = new Map<string, number>();
   readonly #adjustments = new Map<string, { ledger: string; amount: number; outcome: Outcome }>();
 
   run(command: Command | Expire, nowMs: number): Outcome {
-    if (command.type === 'credit' || command.type === 'debit') return this.#adjust(command);
-    if (command.type === 'reserve') return this.#reserve(command, new Date(nowMs).toISOString());
+    if (command.type === 'credit' || command.type === 'debit') return this.#adjust(command, nowMs);
+    if (command.type === 'reserve') return this.#reserve(command, nowMs);
     const hold = this.holds.get(command.holdId);
     if (!hold) return { type: 'unknown-hold' };
-    if (command.type === 'expire') return this.#expire(hold);
+    if (command.type === 'expire') return this.#expire(hold, nowMs);
+    if (command.type === 'extend') return this.#extend(hold, command, nowMs);
     if (hold.end) return hold.end.by === command.type ? hold.end.outcome : { type: 'already-resolved' };
+    this.#pass(hold.ledger, nowMs);
     hold.end = {
       by: command.type,
       outcome: command.type === 'settle' ? this.#settle(hold, command.costMicros) : { type: 'released' },
@@ -45,10 +50,20 @@ export class LedgerModel {
     return sum(this.#of((hold) => hold.key === key && hold.windows.includes(window)).map(weight));
   }
 
-  #adjust(command: Extract<Command, { type: 'credit' | 'debit' }>): Outcome {
+  /** Where the ledger's time is after something happened at `nowMs` by the clock. */
+  #pass(ledger: string, nowMs: number): void {
+    this.#timesMs.set(ledger, Math.max(nowMs, this.#timesMs.get(ledger) ?? 0));
+  }
+
+  #timeOf(ledger: string, nowMs: number): string {
+    return new Date(Math.max(nowMs, this.#timesMs.get(ledger) ?? 0)).toISOString();
+  }
+
+  #adjust(command: Extract<Command, { type: 'credit' | 'debit' }>, nowMs: number): Outcome {
     const name = `${command.type} ${command.entryId}`;
     const earlier = this.#adjustments.get(name);
     if (earlier) return earlier.outcome;
+    this.#pass(command.ledgerId, nowMs);
     const amount = command.type === 'credit' ? command.amountMicros : 0 - command.amountMicros;
     const availableMicros = (this.available(command.ledgerId) + amount) as never;
     const outcome: Outcome = { type: command.type === 'credit' ? 'credited' : 'debited', availableMicros };
@@ -56,20 +71,22 @@ export class LedgerModel {
     return outcome;
   }
 
-  #reserve(command: Extract<Command, { type: 'reserve' }>, now: string): Outcome {
+  #reserve(command: Extract<Command, { type: 'reserve' }>, nowMs: number): Outcome {
     const earlier = this.holds.get(command.holdId);
     if (earlier) return earlier.held;
     const { ledgerId: ledger, keyId: key, amountMicros: amount } = command;
+    const now = this.#timeOf(ledger, nowMs);
     const windows = [now.slice(0, 10), now.slice(0, 7)];
     const caps = [command.dailyCapMicros, command.monthlyCapMicros];
-    const rooms = [...this.#capRooms(key, windows, caps), Math.max(0, this.available(ledger))];
-    const refusing = rooms.findIndex((room, index) => amount > room || caps[index] === 0);
-    if (refusing >= 0) return this.#refusal(command, { refusing, rooms, windows });
+    const refusal = this.#refuse({ ledger, key, amount, windows, caps }, now);
+    if (refusal) return refusal;
+    this.#pass(ledger, nowMs);
     const held: Outcome = { type: 'held', availableMicros: (this.available(ledger) - amount) as never };
     this.holds.set(command.holdId, {
       ledger,
       key,
       amount,
+      extensions: new Map(),
       windows,
       caps,
       held,
@@ -81,13 +98,27 @@ export class LedgerModel {
     return held;
   }
 
-  #refusal(
-    { ledgerId, keyId }: Extract<Command, { type: 'reserve' }>,
-    { refusing, rooms, windows }: { refusing: number; rooms: readonly number[]; windows: readonly string[] },
-  ): Outcome {
+  #extend(hold: ModelHold, { part, amountMicros: amount }: Extract<Command, { type: 'extend' }>, nowMs: number): Outcome {
+    const earlier = hold.extensions.get(part);
+    if (earlier) return earlier;
+    if (!hold.isOpen) return { type: 'already-resolved' };
+    const refusal = this.#refuse({ ...hold, amount }, this.#timeOf(hold.ledger, nowMs));
+    if (refusal) return refusal;
+    this.#pass(hold.ledger, nowMs);
+    hold.amount += amount;
+    const held: Outcome = { type: 'held', availableMicros: this.available(hold.ledger) as never };
+    hold.extensions.set(part, held);
+    return held;
+  }
+
+  #refuse(asked: Pick<ModelHold, 'ledger' | 'key' | 'amount' | 'windows' | 'caps'>, now: string): Outcome | null {
+    const { ledger, key, amount, windows, caps } = asked;
+    const rooms = [...this.#capRooms(key, windows, caps), Math.max(0, this.available(ledger))];
+    const refusing = rooms.findIndex((room, index) => amount > room || caps[index] === 0);
+    if (refusing < 0) return null;
     const window = windows[refusing];
-    const holds = this.#of((hold) => (window ? hold.key === keyId && hold.windows.includes(window) : hold.ledger === ledgerId));
-    const [day = '', month = ''] = windows;
+    const holds = this.#of((hold) => (window ? hold.key === key && hold.windows.includes(window) : hold.ledger === ledger));
+    const [day, month] = [now.slice(0, 10), now.slice(0, 7)];
     const nextDay = Date.parse(day) + 24 * 3_600_000;
     const [year = 0, monthNumber = 0] = month.split('-').map(Number);
     return {
@@ -107,7 +138,8 @@ export class LedgerModel {
     return { type: 'charged', chargedMicros: hold.charged as never, lossMicros: (cost - hold.charged) as never, availableMicros };
   }
 
-  #expire(hold: ModelHold): Outcome {
+  #expire(hold: ModelHold, nowMs: number): Outcome {
+    if (hold.isOpen) this.#pass(hold.ledger, nowMs);
     hold.hasExpired ||= hold.isOpen;
     hold.isOpen = false;
     return { type: hold.hasExpired ? 'released' : 'already-resolved' };

@@ -74,7 +74,67 @@ const scenarios: Readonly<Record<string, string>> = {
     settle a 50          | charged 50 loss=0 available=950
     reserve b 50 day=50 month=50 | held available=900
     clock 2026-11-30T23:59:59.000Z
-    reserve c 1 day=50 month=50  | key-daily-limit left=0 held=0 affordable=0 resets=2026-12-01T00:00`,
+    reserve c 1 day=50 month=50  | key-daily-limit left=0 held=50 affordable=0 resets=2026-12-02T00:00`,
+
+  'a clock that steps back opens no day again, and a ledger has one time': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:00.000Z
+    reserve a 50 day=80 month=90 | held available=950
+    clock 2026-12-01T00:01:00.000Z
+    settle a 50          | charged 50 loss=0 available=950
+    reserve b 80 day=80 month=90 | held available=870
+    clock 2026-11-30T23:59:59.000Z
+    reserve c 1 day=80 month=90  | key-daily-limit left=0 held=80 affordable=0 resets=2026-12-02T00:00
+    settle b 80          | charged 80 loss=0 available=870
+    reserve c 1 day=80 month=90  | key-daily-limit left=0 held=0 affordable=0 resets=2026-12-02T00:00
+    clock 2026-12-02T00:00:00.000Z
+    reserve c 10 day=80 month=90 | held available=860`,
+
+  'a hold grows piece by piece and is settled as one': `
+    credit c1 100        | credited available=100
+    reserve a 20         | held available=80
+    extend a 1 30        | held available=50
+    extend a 2 10        | held available=40
+    extend a 1 30        | held available=50
+    settle a 55          | charged 55 loss=0 available=45
+    extend a 2 10        | held available=40
+    extend a 3 10        | already-resolved`,
+
+  'an extension is refused like a reservation, and leaves the hold as it is': `
+    credit c1 100        | credited available=100
+    reserve a 20 day=60 month=50 | held available=80
+    extend a 1 41        | key-daily-limit left=40 held=20 affordable=30 resets=2026-11-22T00:00
+    extend a 1 31        | key-monthly-limit left=30 held=20 affordable=30 resets=2026-12-01T00:00
+    extend a 1 30        | held available=50
+    extend a 2 1         | key-monthly-limit left=0 held=50 affordable=0 resets=2026-12-01T00:00
+    reserve b 40         | held available=10
+    release a 0          | released
+    reserve c 60         | held available=0`,
+
+  'an extension counts in the windows in which its hold was made': `
+    credit c1 1000       | credited available=1000
+    clock 2026-11-30T23:59:00.000Z
+    reserve a 50 day=80 month=90 | held available=950
+    clock 2026-12-01T00:01:00.000Z
+    extend a 1 31        | key-daily-limit left=30 held=50 affordable=30 resets=2026-12-02T00:00
+    extend a 1 30        | held available=920
+    reserve b 80 day=80 month=90 | held available=840
+    settle a 80          | charged 80 loss=0 available=840`,
+
+  'a frozen account extends nothing; a hold that is gone, or of another key, is not extended': `
+    credit c1 100        | credited available=100
+    reserve a 20         | held available=80
+    extend a 1 10 key=k2 | unknown-hold
+    extend x 1 10        | unknown-hold
+    reserve b 20         | held available=60
+    extend b 1 20        | held available=40
+    expire b             | released
+    extend b 1 20        | held available=40
+    extend b 2 10        | already-resolved
+    settle b 90          | charged 80 loss=10 available=0
+    freeze
+    extend a 1 10        | account-frozen left=0 held=20 affordable=0
+    settle a 20          | charged 20 loss=0 available=0`,
 
   'a cap of 0 allows nothing, not even what is free': `
     credit c1 100        | credited available=100
@@ -249,6 +309,8 @@ function parseCommand(text: string): Command | Expire {
       return reserveOf(asked, Number(amount), caps);
     case 'settle':
       return settleOf(asked, Number(amount));
+    case 'extend':
+      return { type, ...asked, part: Number(amount), amountMicros: micros(Number(rest[0])) };
     case 'release':
       return { type, holdId: id, lossMicros: micros(Number(amount)) };
     case 'expire':

@@ -1,8 +1,9 @@
 // Loads what a batch of commands touches, and saves what became of it. No decision is made here.
-import { type Book, type Entry, type Hold, type LedgerState, type Window, windowKey, windowOf, windowsOfEntry } from './book.ts';
+import { type Book, type Entry, extensionId, type Hold, type LedgerState, type Window, windowKey } from './book.ts';
+import { changesOf } from './changes.ts';
 import type { Command, LedgerId } from './commands.ts';
-import type { Decision, Expire } from './core.ts';
-import { endsHold, findReserved } from './journal.ts';
+import { type Decision, type Expire, timeOf } from './core.ts';
+import { findReserved } from './journal.ts';
 import type { LedgerStatements } from './sqlite-statements.ts';
 import { dayOf, monthOf } from './window.ts';
 
@@ -16,19 +17,21 @@ export function loadBook(statements: LedgerStatements, commands: readonly (Comma
     holds: new Map<string, Hold>(),
     entries: new Map<string, readonly Entry[]>(),
   };
-  const [day, month] = [dayOf(nowMs), monthOf(nowMs)];
   for (const command of commands) {
     if (command.type === 'reserve') {
       loadEntries(command.holdId);
-      loadSpender({ ...command, day, month });
+      const ledger = loadLedger(command.ledgerId);
+      const timeMs = ledger ? timeOf(ledger, nowMs) : nowMs;
+      loadSpender({ ...command, day: dayOf(timeMs), month: monthOf(timeMs) });
     } else if (command.type === 'credit' || command.type === 'debit') {
       loadEntries(command.entryId);
       loadLedger(command.ledgerId);
     } else {
       const hold = loadHold(command.holdId);
       if (hold) loadSpender(hold);
-      // What its owner says after an expiry is judged by the reservation, also when it says so in the same batch.
-      if (command.type === 'expire') loadEntries(command.holdId);
+      // What is said of a hold that has ended is judged by its reservation, also when it ended in the same batch.
+      if (command.type === 'expire' || command.type === 'extend') loadEntries(command.holdId);
+      if (command.type === 'extend') loadEntries(extensionId(command.holdId, command.part));
     }
   }
   return book;
@@ -47,10 +50,10 @@ export function loadBook(statements: LedgerStatements, commands: readonly (Comma
     loadWindow(spender.keyId, 'month', spender.month);
   }
 
-  function loadLedger(id: LedgerId): void {
-    if (book.ledgers.has(id)) return;
-    const ledger = statements.loadLedger(id);
+  function loadLedger(id: LedgerId): LedgerState | null {
+    const ledger = book.ledgers.get(id) ?? statements.loadLedger(id);
     if (ledger) book.ledgers.set(id, ledger);
+    return ledger;
   }
 
   function loadWindow(keyId: string, kind: Window['kind'], startsOn: string): void {
@@ -67,30 +70,13 @@ export function loadBook(statements: LedgerStatements, commands: readonly (Comma
   }
 }
 
-/** Writes each row that changed once, however many commands of the batch changed it. */
-export function saveDecision(statements: LedgerStatements, { book, entries, charges }: Decision): void {
-  saveBalances(statements, book, entries);
-  saveHolds(statements, book, entries);
-  for (const entry of entries) statements.insertEntry(entry);
-  for (const charge of charges) statements.insertCharge(charge);
-}
-
-function saveBalances(statements: LedgerStatements, book: Book, entries: readonly Entry[]): void {
-  for (const id of new Set(entries.map((entry) => entry.ledgerId))) {
-    statements.saveLedger(id, book.ledgers.get(id)!);
-  }
-  const windows = entries.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
-  for (const window of new Set(windows)) statements.saveWindow(window);
-}
-
-/** A hold that was opened and closed in the same batch was never a row. */
-function saveHolds(statements: LedgerStatements, book: Book, entries: readonly Entry[]): void {
-  const opened = new Set(entries.filter((entry) => entry.kind === 'reserve').map((entry) => entry.id));
-  for (const id of opened) {
-    const hold = book.holds.get(id);
-    if (hold) statements.insertHold(hold);
-  }
-  for (const entry of entries) {
-    if (endsHold(entry) && !opened.has(entry.id)) statements.deleteHold(entry.id);
-  }
+export function saveDecision(statements: LedgerStatements, decision: Decision): void {
+  const changes = changesOf(decision);
+  for (const { id, state } of changes.ledgers) statements.saveLedger(id, state);
+  changes.windows.forEach(statements.saveWindow);
+  changes.openedHolds.forEach(statements.insertHold);
+  changes.enlargedHolds.forEach(statements.enlargeHold);
+  changes.endedHoldIds.forEach(statements.deleteHold);
+  changes.entries.forEach(statements.insertEntry);
+  changes.charges.forEach(statements.insertCharge);
 }

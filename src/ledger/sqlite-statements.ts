@@ -20,12 +20,19 @@ export function prepareStatements(connection: DatabaseSync) {
   };
 }
 
-type LedgerRow = { posted_micros: Micros; held_micros: Micros; input_tokens: number; output_tokens: number; frozen: 0 | 1 };
+type LedgerRow = {
+  posted_micros: Micros;
+  held_micros: Micros;
+  input_tokens: number;
+  output_tokens: number;
+  last_entry_at_ms: number;
+  frozen: 0 | 1;
+};
 type WindowRow = { settled_micros: Micros; held_micros: Micros };
 
 function prepareLoads(connection: DatabaseSync) {
   const ledger = connection.prepare(
-    `select posted_micros, held_micros, input_tokens, output_tokens, frozen
+    `select posted_micros, held_micros, input_tokens, output_tokens, last_entry_at_ms, frozen
      from ledgers join accounts on accounts.id = ledgers.account_id where ledgers.id = ?`,
   );
   const window = connection.prepare(
@@ -44,6 +51,7 @@ function prepareLoads(connection: DatabaseSync) {
         inputTokens: row.input_tokens,
         outputTokens: row.output_tokens,
         isFrozen: row.frozen === 1,
+        lastEntryAtMs: row.last_entry_at_ms,
       };
     },
     loadWindow: (keyId: string, kind: WindowKind, startsOn: string): Window | null => {
@@ -60,19 +68,25 @@ function prepareLoads(connection: DatabaseSync) {
 
 function prepareSaves(connection: DatabaseSync) {
   const ledger = connection.prepare(
-    'update ledgers set posted_micros = ?, held_micros = ?, input_tokens = ?, output_tokens = ? where id = ?',
+    `update ledgers set posted_micros = ?, held_micros = ?, input_tokens = ?, output_tokens = ?, last_entry_at_ms = ?
+     where id = ?`,
   );
   const window = connection.prepare(
     `insert into key_windows (key_id, kind, starts_on, settled_micros, held_micros) values (?, ?, ?, ?, ?)
      on conflict do update set settled_micros = excluded.settled_micros, held_micros = excluded.held_micros`,
   );
+  const enlarge = connection.prepare('update holds set amount_micros = ? where id = ?');
   const hold = connection.prepare('delete from holds where id = ?');
   return {
     saveLedger: (id: LedgerId, state: LedgerState): void => {
-      ledger.run(state.postedMicros, state.heldMicros, state.inputTokens, state.outputTokens, id);
+      const { postedMicros, heldMicros, inputTokens, outputTokens, lastEntryAtMs } = state;
+      ledger.run(postedMicros, heldMicros, inputTokens, outputTokens, lastEntryAtMs, id);
     },
     saveWindow: ({ keyId, kind, startsOn, settledMicros, heldMicros }: Window): void => {
       window.run(keyId, kind, startsOn, settledMicros, heldMicros);
+    },
+    enlargeHold: ({ id, amountMicros }: Hold): void => {
+      enlarge.run(amountMicros, id);
     },
     deleteHold: (id: string): void => {
       hold.run(id);

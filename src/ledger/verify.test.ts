@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
 import { micros } from '../lib/money.ts';
-import { addAccount, creditOf, openTestDatabase, reserveOf, settleOf, startMs } from './fixture.ts';
+import { addAccount, creditOf, extendOf, openTestDatabase, reserveOf, settleOf, startMs } from './fixture.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { type Problem, verify } from './verify.ts';
 
@@ -22,11 +22,12 @@ const journal = {
   settleC: 9,
   reserveD: 10,
   debit: 11,
+  extendD: 12,
 };
 
 test('books that were only written by the ledger verify', async (t) => {
   const { database } = await openBooks(t);
-  assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 11, charges: 2 });
+  assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 12, charges: 2 });
 });
 
 type Corruption = { readonly sql: string; readonly problem: Partial<Problem> };
@@ -38,7 +39,7 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'a held sum that was lowered': {
     sql: `update ledgers set held_micros = 0 where id = 'acc:live'`,
-    problem: { table: 'ledgers', id: 'acc:live', column: 'held_micros', expected: 10, found: 0 },
+    problem: { table: 'ledgers', id: 'acc:live', column: 'held_micros', expected: 15, found: 0 },
   },
   'a total of input tokens that was changed': {
     sql: `update ledgers set input_tokens = 1 where id = 'acc:live'`,
@@ -58,7 +59,7 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'a window that forgot what is held': {
     sql: `update key_windows set held_micros = 0 where kind = 'day'`,
-    problem: { table: 'key_windows', id: 'k day 2026-11-21', column: 'held_micros', expected: 10, found: 0 },
+    problem: { table: 'key_windows', id: 'k day 2026-11-21', column: 'held_micros', expected: 15, found: 0 },
   },
   'a window that is gone': {
     sql: `delete from key_windows where kind = 'day'`,
@@ -74,7 +75,7 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   },
   'an open hold with another amount': {
     sql: `update holds set amount_micros = 9`,
-    problem: { table: 'holds', id: 'd', column: 'amount_micros', expected: 10, found: 9 },
+    problem: { table: 'holds', id: 'd', column: 'amount_micros', expected: 15, found: 9 },
   },
   'an open hold of another key': {
     sql: `update holds set key_id = 'other'`,
@@ -120,12 +121,36 @@ const corruptions: Readonly<Record<string, Corruption>> = {
   'a hold that was ended twice': {
     sql: `insert into entries select null, 'a', 'release', ledger_id, key_id, 0, 0, 0, 30, day, month, null, null, null, created_at_ms
           from entries where seq = ${journal.settleA}`,
-    problem: { table: 'entries', id: '12 (release a)', column: 'kind', expected: 'a hold that had not ended', found: 'release' },
+    problem: { table: 'entries', id: '13 (release a)', column: 'kind', expected: 'a hold that had not ended', found: 'release' },
   },
   'a hold that expired after its end': {
     sql: `insert into entries select null, 'a', 'expire', ledger_id, key_id, 0, 0, 0, 30, day, month, null, null, null, created_at_ms
           from entries where seq = ${journal.settleA}`,
-    problem: { table: 'entries', id: '12 (expire a)', column: 'kind', expected: 'a hold that had not ended', found: 'expire' },
+    problem: { table: 'entries', id: '13 (expire a)', column: 'kind', expected: 'a hold that had not ended', found: 'expire' },
+  },
+  'an extension of a hold that had ended': {
+    sql: `update entries set id = 'a+1' where seq = ${journal.extendD}`,
+    problem: { table: 'entries', id: '12 (extend a+1)', column: 'kind', expected: 'a hold that had not ended', found: 'extend' },
+  },
+  'an extension in another window than its hold': {
+    sql: `update entries set month = '2026-12' where seq = ${journal.extendD}`,
+    problem: { table: 'entries', id: '12 (extend d+1)', column: 'month', expected: '2026-11', found: '2026-12' },
+  },
+  'an extension that gave back': {
+    sql: `update entries set held_delta_micros = -5, available_micros = 40 where seq = ${journal.extendD}`,
+    problem: { table: 'entries', id: '12 (extend d+1)', column: 'held_delta_micros', expected: '0 or more', found: -5 },
+  },
+  'an extension above the cap of its hold': {
+    sql: `update entries set daily_cap_micros = 60 where seq = ${journal.reserveD}`,
+    problem: { table: 'entries', id: '12 (extend d+1)', column: 'held_delta_micros', found: 65 },
+  },
+  'an entry dated before the one ahead of it': {
+    sql: `update entries set created_at_ms = created_at_ms - 1 where seq = ${journal.settleA}`,
+    problem: { table: 'entries', id: '4 (settle a)', column: 'created_at_ms', found: startMs - 1 },
+  },
+  'a ledger whose time was put back': {
+    sql: `update ledgers set last_entry_at_ms = 0 where id = 'acc:live'`,
+    problem: { table: 'ledgers', id: 'acc:live', column: 'last_entry_at_ms', expected: startMs, found: 0 },
   },
   'a release that took money': {
     sql: `update entries set posted_delta_micros = -1, available_micros = 69 where seq = ${journal.releaseB}`,
@@ -187,7 +212,7 @@ for (const [name, { sql, problem }] of Object.entries(corruptions)) {
   });
 }
 
-/** Every kind of entry once, by hand checked above: 100 in, charges of 30 and 20, a late one, an open hold of 10 and a debit of 10. */
+/** Every kind of entry once, by hand checked above: 100 in, charges of 30 and 20, a late one, an open hold of 10 that grew by 5 and a debit of 10. */
 async function openBooks(t: Parameters<typeof openTestDatabase>[0]) {
   const database = await openTestDatabase(t);
   await addAccount(database, 'acc', ['k']);
@@ -205,6 +230,7 @@ async function openBooks(t: Parameters<typeof openTestDatabase>[0]) {
     settleOf(hold('c'), 20),
     reserveOf(hold('d'), 10),
     { type: 'debit', entryId: 'd1', ledgerId, amountMicros: micros(10), note: 'test' },
+    extendOf(hold('d'), 1, 5),
   ]);
   return { database, connection };
 }

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addAccount, creditOf, extendOf, openTestDatabase, reserveOf, settleOf, startMs } from '../../ledger/fixture.ts';
+import { SqliteStore } from '../../ledger/sqlite-store.ts';
+import { verify } from '../../ledger/verify.ts';
+import { sqlitePathOf } from '../database.ts';
+import { connectSqlite } from '../sqlite-connection.ts';
+
+test('books of the first version go on in this one: nothing is lost, and an open hold can grow', async (t) => {
+  const database = await openTestDatabase(t);
+  await addAccount(database, 'acc', ['k']);
+  const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
+  t.after(() => connection.close());
+  const store = new SqliteStore(connection, { clock: () => startMs });
+  const hold = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
+  store.run([creditOf('acc:live', 100), reserveOf(hold('a'), 40), settleOf(hold('a'), 30), reserveOf(hold('b'), 20)]);
+
+  // As the first version left it.
+  for (const action of ['update', 'delete']) connection.exec(`drop trigger entries_refuse_${action}`);
+  connection.exec('alter table ledgers drop column last_entry_at_ms');
+  connection.exec(`delete from kysely_migration where name > '0001-foundation'`);
+  const before = connection.prepare('select * from entries order by seq').all();
+
+  assert.deepEqual((await database.migrate())[0], '0002-extensions');
+  assert.deepEqual(connection.prepare('select * from entries order by seq').all(), before);
+  assert.equal((await verify(database.read)).ok, true);
+  const later = new SqliteStore(connection, { clock: () => startMs - 1 });
+  assert.equal(later.run([extendOf(hold('b'), 1, 30)])[0]!.type, 'held');
+  assert.equal((await verify(database.read)).ok, true);
+  for (const change of ['update entries set loss_micros = 1', 'delete from entries']) {
+    assert.throws(() => connection.exec(change), /append-only/);
+  }
+});

@@ -1,0 +1,41 @@
+// What a decision changes, row by row, for any store: each row once, however many commands of the batch changed it.
+import {
+  type Charge,
+  type Entry,
+  type Hold,
+  holdIdOfExtension,
+  type LedgerState,
+  type Window,
+  windowOf,
+  windowsOfEntry,
+} from './book.ts';
+import type { LedgerId } from './commands.ts';
+import type { Decision } from './core.ts';
+import { endsHold } from './journal.ts';
+
+export type Changes = {
+  readonly ledgers: readonly { readonly id: LedgerId; readonly state: LedgerState }[];
+  readonly windows: readonly Window[];
+  /** A hold that was opened and ended in the same batch was never a row. */
+  readonly openedHolds: readonly Hold[];
+  readonly enlargedHolds: readonly Hold[];
+  readonly endedHoldIds: readonly string[];
+  readonly entries: readonly Entry[];
+  readonly charges: readonly Charge[];
+};
+
+export function changesOf({ book, entries, charges }: Decision): Changes {
+  const windows = entries.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
+  const opened = new Set(entries.filter(({ kind }) => kind === 'reserve').map(({ id }) => id));
+  const enlarged = entries.filter(({ kind }) => kind === 'extend').map(({ id }) => holdIdOfExtension(id));
+  const stillOpen = (ids: readonly string[]) => [...new Set(ids)].flatMap((id) => book.holds.get(id) ?? []);
+  return {
+    ledgers: [...new Set(entries.map(({ ledgerId }) => ledgerId))].map((id) => ({ id, state: book.ledgers.get(id)! })),
+    windows: [...new Set(windows)],
+    openedHolds: stillOpen([...opened]),
+    enlargedHolds: stillOpen(enlarged.filter((id) => !opened.has(id))),
+    endedHoldIds: entries.filter((entry) => endsHold(entry) && !opened.has(entry.id)).map(({ id }) => id),
+    entries,
+    charges,
+  };
+}
