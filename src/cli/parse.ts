@@ -46,6 +46,15 @@ export function parseModelList(text: string): OrNone<readonly string[]> {
   return names;
 }
 
+/** A UTC day, `2026-11-21`, as the time it begins. */
+export function parseDay(text: string): number {
+  const timeMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(timeMs) || new Date(timeMs).toISOString().slice(0, 10) !== text) {
+    throw new InvalidArgumentError('It must be a day, such as 2026-11-21.');
+  }
+  return timeMs;
+}
+
 /** A factor with at most six decimals, in millionths. */
 export function parseFactor(text: string): number {
   const millionths = readUsd(text);

@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.ts';
 import { prepareWorker } from '../ledger/worker-runner.ts';
 import { CommandFailed } from './output.ts';
-import { parseCount, parseFactor, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
+import { parseCount, parseDay, parseFactor, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
 
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
@@ -31,6 +31,7 @@ const accountsCommands = () => import('./accounts.ts');
 const keysCommands = () => import('./keys.ts');
 const modelsCommands = () => import('./models.ts');
 const upkeepCommands = () => import('./upkeep.ts');
+const reportCommands = () => import('./report.ts');
 
 /** The ledger's thread loads its code while this one loads the server. */
 async function serve(): Promise<void> {
@@ -53,6 +54,15 @@ function buildProgram(): Command {
   json(program.command('verify').description('prove the books: recompute every balance, hold and cap')).action(async (options) =>
     (await upkeepCommands()).verifyCommand(options),
   );
+  const report = program.command('report').description('revenue, cost, losses and margin');
+  json(report)
+    .addOption(
+      report.createOption('--by <group>', 'what to add up by').choices(['day', 'account', 'key', 'model']).default('day'),
+    )
+    .addOption(report.createOption('--mode <mode>', 'live or test').choices(['live', 'test']).default('live'))
+    .option('--from <date>', 'the first UTC day, 2026-11-01', parseDay, 0)
+    .option('--to <date>', 'the day after the last', parseDay, Date.UTC(9999, 0))
+    .action(async (options) => (await reportCommands()).reportCommand(options));
 
   const accounts = program.command('accounts').description('accounts and their balances');
   json(accounts.command('create').description('make an account'))
