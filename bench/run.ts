@@ -1,10 +1,13 @@
 // `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay and the upstream alone.
-// `npm run bench -- --profile <workload>`: where its time goes. README.md says how to read both.
+// `npm run bench -- --profile <workload>`: where its time goes. `npm run bench -- --ledger`: the ledger alone. README.md says how to read
+// them.
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startChild } from './child.ts';
 import { compare, type Scale } from './compare.ts';
 import { installGateway } from './gateway.ts';
+import { benchLedger } from './ledger.ts';
 import { describeMachine } from './machine.ts';
 import { profileGateway } from './profile.ts';
 
@@ -25,7 +28,17 @@ const quick: Scale = {
   starts: 1,
 };
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, profile: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    ledger: { type: 'boolean', default: false },
+  },
+});
+if (values.ledger) {
+  console.log(`\n${describeMachine(tmpdir())}\n\n${await benchLedger(values.quick ? 300 : 2_000)}`);
+  process.exit();
+}
 const upstream = await startChild({ script: join(import.meta.dirname, 'upstream.ts'), core: 'bench' });
 const installation = installGateway(upstream.port);
 try {
