@@ -8,6 +8,8 @@ import { openDatabase, type Database } from './db/database.ts';
 import { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './gateway/headers.ts';
+import { HoldGrowths } from './gateway/hold-growth.ts';
+import { KeepAlives } from './gateway/keep-alives.ts';
 import { connectProviders } from './gateway/providers.ts';
 import { createRateLimiter } from './gateway/rate-limit.ts';
 import { createUpstreams } from './gateway/upstream.ts';
@@ -48,7 +50,13 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   await database.migrate();
   const digestKey = digestKeyFrom(secret);
   const owner = newIdWithPrefix('run');
-  const ledger = await openLedger({ databaseUrl: database.url, owner, onFailure: onLedgerFailure, worker: ledgerWorker });
+  const ledger = await openLedger({
+    databaseUrl: database.url,
+    owner,
+    onFailure: onLedgerFailure,
+    onTrouble: (err) => log.error({ err }, 'the ledger cannot be written; it is tried again'),
+    worker: ledgerWorker,
+  });
   const keys = openKeyStore({ database, digestKey, onError: (err) => log.error({ err }, 'the key revision cannot be read') });
   const gateway: Gateway = {
     config,
@@ -62,6 +70,8 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     nowMs: Date.now,
     owner,
     runs: new ActiveRuns(),
+    keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms),
+    growths: new HoldGrowths(),
   };
   const lifecycle: Lifecycle = { isDraining: false };
   const server = createServer({ gateway, keys, database, lifecycle });
@@ -79,6 +89,8 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     await Promise.race([closed, afterMs(lastWordsMs)]);
     clearInterval(sweep);
     keys.close();
+    gateway.keepAlives.close();
+    gateway.growths.close();
     await gateway.upstreams.close();
     await ledger.close();
     await database.close();

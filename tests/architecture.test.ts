@@ -97,6 +97,7 @@ test('every wire format holds the same files', () => {
     'stop.ts',
     'errors.ts',
     'shared-credential.ts',
+    'field-verdicts.ts',
     'index.ts',
   ]) {
     assert.ok(shared.includes(name), `${name} is missing in a format`);

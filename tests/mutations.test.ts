@@ -172,13 +172,22 @@ const mutations: Readonly<Record<string, Mutation>> = {
 };
 
 /** In the order in which most mutations are noticed soonest. */
-const suites = ['core', 'scenarios', 'verify', 'sqlite-store', 'histories', 'races'];
+const suites = [
+  'src/ledger/core.test.ts',
+  'src/ledger/scenarios.test.ts',
+  'tests/contract/verify.test.ts',
+  'src/ledger/sqlite-store.test.ts',
+  'tests/contract/ledger-store.test.ts',
+  'tests/contract/histories.test.ts',
+  'src/ledger/races.test.ts',
+];
 const root = join(import.meta.dirname, '..');
 let copy = '';
 
 before(() => {
   copy = mkdtempSync(join(tmpdir(), 'tollgate-mutations-'));
-  for (const part of ['src', 'catalog', 'package.json']) cpSync(join(root, part), join(copy, part), { recursive: true });
+  for (const part of ['src', 'catalog', 'tests/contract', 'tests/support', 'package.json'])
+    cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 });
 after(() => rmSync(copy, { recursive: true }));
@@ -219,9 +228,7 @@ function passes(suite: string): Promise<boolean> {
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const env = { ...inherited, TOLLGATE_HISTORIES: '150', TOLLGATE_RACES: '50' };
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--test', `src/ledger/${suite}.test.ts`], { cwd: copy, env, timeout: 60_000 }, (error) =>
-      resolve(!error),
-    );
+    execFile(process.execPath, ['--test', suite], { cwd: copy, env, timeout: 60_000 }, (error) => resolve(!error));
   });
 }
 

@@ -21,6 +21,7 @@ function* partEvents(part: AssistantPart): Generator<StreamEvent> {
     case 'text':
       yield { type: 'text-start' };
       if (part.text !== '') yield { type: 'text-delta', text: part.text };
+      for (const citation of part.citations ?? []) yield { type: 'citation', citation };
       yield { type: 'text-end' };
       return;
     case 'refusal':
@@ -65,6 +66,11 @@ export class AnswerCollector {
       case 'refusal-delta':
       case 'thinking-delta':
         this.#replaceLast((part) => ('text' in part ? { ...part, text: part.text + event.text } : part));
+        return;
+      case 'citation':
+        this.#replaceLast((part) =>
+          part.type === 'text' ? { ...part, citations: [...(part.citations ?? []), event.citation] } : part,
+        );
         return;
       case 'tool-call-delta':
         this.#replaceLast((part) => (part.type === 'tool-call' ? { ...part, arguments: part.arguments + event.text } : part));

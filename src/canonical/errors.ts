@@ -156,8 +156,8 @@ export class ApiError extends Error {
 }
 
 /** A 400 that names the field and says what to do. Both may quote what the client sent, megabytes perhaps, and are cut to be read. */
-export function invalidRequest(param: string | null, message: string): ApiError {
-  return new ApiError('invalid_request', shorten(message, 1_000), { param: param && shorten(param, 200) });
+export function invalidRequest(param: string | null, message: string, details: ApiError['details'] = null): ApiError {
+  return new ApiError('invalid_request', shorten(message, 1_000), { param: param && shorten(param, 200), details });
 }
 
 function shorten(text: string, charactersMax: number): string {

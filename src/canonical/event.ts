@@ -1,5 +1,6 @@
 // The whole vocabulary of a streamed answer. Blocks never overlap: a start, its deltas, its end, then the next block.
 // A stream is `start`, blocks, then exactly one of `finish` and `error`.
+import type { Citation } from './citation.ts';
 import type { Signature } from './request.ts';
 import type { Usage } from './usage.ts';
 
@@ -8,6 +9,8 @@ export type StreamEvent =
   | { readonly type: 'start'; readonly usage: Usage | null }
   | { readonly type: 'text-start' }
   | { readonly type: 'text-delta'; readonly text: string }
+  /** Inside a text block, which it belongs to. */
+  | { readonly type: 'citation'; readonly citation: Citation }
   | { readonly type: 'text-end' }
   | { readonly type: 'refusal-start' }
   | { readonly type: 'refusal-delta'; readonly text: string }

@@ -1,6 +1,8 @@
 // A model request in the gateway's own terms: what every client format is read into and every upstream format written from,
 // when the two differ. Same format on both sides never comes through here (the straight path).
 
+import type { Citation } from './citation.ts';
+
 export type CanonicalRequest = {
   /** Instructions ahead of the conversation. */
   readonly system: readonly TextPart[];
@@ -22,7 +24,13 @@ export type CanonicalRequest = {
   readonly endUser: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly promptCacheKey: string | null;
+  /** How long the text of the answer should be. */
+  readonly verbosity?: Verbosity;
+  /** The last message is the beginning of the answer, which goes on from there: Messages' prefill. */
+  readonly isPrefilled?: true;
 };
+
+export type Verbosity = 'low' | 'medium' | 'high';
 
 export type Message =
   | { readonly role: 'system'; readonly content: readonly TextPart[] }
@@ -33,7 +41,13 @@ export type Message =
 export type UserPart = TextPart | ImagePart | DocumentPart;
 export type AssistantPart = TextPart | ThinkingPart | ToolCallPart | RefusalPart;
 
-export type TextPart = { readonly type: 'text'; readonly text: string; readonly cacheControl?: CacheControl };
+export type TextPart = {
+  readonly type: 'text';
+  readonly text: string;
+  /** Of the assistant's text; left out where there are none. */
+  readonly citations?: readonly Citation[];
+  readonly cacheControl?: CacheControl;
+};
 export type ImagePart = {
   readonly type: 'image';
   readonly source: MediaSource;
@@ -70,6 +84,7 @@ export type ToolCallPart = {
   /** JSON text for a function, free text for a custom tool. */
   readonly arguments: string;
   readonly kind: 'function' | 'custom';
+  readonly cacheControl?: CacheControl;
 };
 export type ToolResultPart = {
   readonly type: 'tool-result';
@@ -86,8 +101,11 @@ export type Tool = {
   readonly parameters: Readonly<Record<string, unknown>> | null;
   readonly strict: boolean | null;
   readonly kind: 'function' | 'custom';
+  /** What a custom tool's input must match; a function has none. */
+  readonly grammar?: Grammar;
   readonly cacheControl?: CacheControl;
 };
+export type Grammar = { readonly syntax: string; readonly definition: string };
 export type ToolChoice =
   | { readonly type: 'auto' }
   | { readonly type: 'required' }

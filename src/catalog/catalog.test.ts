@@ -104,5 +104,6 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
     supports: { thinking: false, streaming: true, vision: false, tools: true },
     routes: providers.map((provider) => ({ provider, upstreamModel: id, api: null })),
     prices: [],
+    toolPrices: {},
   };
 }

@@ -113,5 +113,6 @@ function model(id: string, provider: string, prices: Parameters<typeof readPrice
     supports: { thinking: true, streaming: true, vision: false, tools: true },
     routes: [{ provider, upstreamModel: id, api: null }],
     prices: readPrices({ prices }, false),
+    toolPrices: {},
   };
 }

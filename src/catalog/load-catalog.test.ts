@@ -116,7 +116,18 @@ describe('a new model', () => {
       supports: { thinking: false, streaming: true, vision: false, tools: true },
       routes: [{ provider: 'ollama', upstreamModel: 'one', api: null }],
       prices: [],
+      toolPrices: {},
     });
+  });
+
+  test('has the prices of tools that its entry states, and a 0 or a provider that gives searches away is a warning', () => {
+    const routes = 'routes: [{ provider: ollama, model: m }]';
+    const priced = load(`models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0.02 } } }`);
+    assert.deepEqual([priced.resolve('m')!.toolPrices, priced.warnings], [{ web_search: 0.02 }, []]);
+    const free = load(`models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0 } } }`);
+    assert.deepEqual(free.warnings, ['The model m is free of charge in part: its price is 0 for web_search.']);
+    const provider = load('providers: { ollama: { tool_prices: { web_search: 0, web_search_preview: null } } }');
+    assert.deepEqual(provider.warnings, ['The provider ollama is free of charge in part: its price is 0 for web_search.']);
   });
 
   test('without a price, or with a price of 0, is a warning', () => {

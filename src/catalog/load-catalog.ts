@@ -7,7 +7,7 @@ import type { ModelEntry, RouteEntry } from '../config/model-schema.ts';
 import { nearestOf } from '../config/unknown-field.ts';
 import { createCatalog, resolveVariant, type Catalog } from './catalog.ts';
 import type { Model, Route } from './model.ts';
-import { freePricesOf, readPrices } from './read-prices.ts';
+import { freePricesOf, freeToolsOf, readPrices } from './read-prices.ts';
 
 /** The built-in models as they are written down. The file is our own: a test checks all of it, so that a start need not. */
 export type BuiltInCatalog = {
@@ -34,7 +34,7 @@ export function loadCatalog(config: Config, builtIn: BuiltInCatalog = readBuiltI
     models,
     aliases: resolveAliases(config, byId),
     liveProviders: new Set(Object.keys(config.providers).filter((name) => config.providers[name]!.enabled)),
-    warnings: entries.flatMap(warningsOf),
+    warnings: [...entries.flatMap(warningsOf), ...Object.entries(config.providers).flatMap(warningsOfProvider)],
   });
 }
 
@@ -100,6 +100,7 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     supports: { thinking: false, streaming: true, vision: false, tools: true, ...fields.supports },
     routes,
     prices: readPrices(fields, isListPrice),
+    toolPrices: fields.tool_prices ?? {},
   };
 }
 
@@ -140,6 +141,13 @@ function resolveAlias(
 
 function warningsOf({ id, fields }: JoinedEntry): string[] {
   if (fields.prices === undefined) return [`The model ${id} has no price, so it never runs; set models.${id}.prices.`];
-  const free = freePricesOf(fields);
-  return free.length === 0 ? [] : [`The model ${id} is free of charge in part: its price is 0 for ${free.join(', ')}.`];
+  return warnOfFree(`The model ${id}`, [...freePricesOf(fields), ...freeToolsOf(fields.tool_prices)]);
+}
+
+function warningsOfProvider([name, { tool_prices: toolPrices }]: [string, Config['providers'][string]]): string[] {
+  return warnOfFree(`The provider ${name}`, freeToolsOf(toolPrices));
+}
+
+function warnOfFree(subject: string, free: readonly string[]): string[] {
+  return free.length === 0 ? [] : [`${subject} is free of charge in part: its price is 0 for ${free.join(', ')}.`];
 }

@@ -1,5 +1,6 @@
 // What a model of the catalogue is, once read: the form everything else sees.
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
+import type { SearchToolName } from '../canonical/web-search.ts';
 import type { PicosPerToken } from '../lib/money.ts';
 
 export type Model = {
@@ -22,6 +23,8 @@ export type Model = {
   readonly routes: readonly Route[];
   /** Newest first; empty: the price is unknown and the model never runs. */
   readonly prices: readonly PriceVersion[];
+  /** USD a call of a tool that the provider runs, as the operator states it; null: not sold; left out: the provider's price. */
+  readonly toolPrices: Readonly<Partial<Record<SearchToolName, number | null>>>;
 };
 
 export type Route = {

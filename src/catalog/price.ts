@@ -1,7 +1,7 @@
 // What a request costs, exactly: whole picodollars are added up as big integers and rounded up once, to a microdollar.
 // The most a request can cost and what it does cost come from the same prices, so a hold is never below its charge.
 import { totalInputTokens, type Usage } from '../canonical/usage.ts';
-import { roundUpToMicro, type Micros, type PicosPerToken } from '../lib/money.ts';
+import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../lib/money.ts';
 import type { Model, PriceVersion, TokenPrices } from './model.ts';
 
 /** What turns a provider's price into an account's: `markup` of the configuration, and the account's own multiplier in millionths. */
@@ -16,17 +16,24 @@ export type PriceFactor = {
 export type AppliedPrice = {
   readonly list: PriceVersion;
   readonly upstream: PriceVersion;
+  /** Of one web search that the provider runs; left out: the request has none. */
+  readonly search?: { readonly listPicos: Picos; readonly upstreamPicos: Picos };
 };
 
 export type PricedUsage = {
   readonly costMicros: Micros;
   /** By the provider's price; for a price that the operator stated, by that one: no other is known. */
   readonly upstreamCostMicros: Micros;
-  /** The version, and the threshold of the tier where one applied: `2026-12-01`, `0>272000`. */
+  /**
+   * The version, the threshold of the tier where one applied, and the picodollars of a search where there were some: `2026-12-01`,
+   * `0>272000`, `0+10000000000/search`.
+   */
   readonly priceVersion: string;
 };
 
 const millionth = 1_000_000;
+const wholeFactor = BigInt(millionth) * BigInt(millionth);
+const freeSearch = { listPicos: 0n, upstreamPicos: 0n } as const;
 const picosPerMicro = 1_000_000n;
 /** More tokens than any request has: what "unlimited" is for a free model. */
 const outputTokensMax = 100_000_000;
@@ -48,9 +55,8 @@ export function priceAt(model: Model, nowMs: number): PriceVersion | null {
  * @example listPrices(version, { markup: 1.25, multiplierPpm: 900_000 }) // $2 a million becomes $2.25
  */
 export function listPrices(version: PriceVersion, { markup, multiplierPpm }: PriceFactor): PriceVersion {
-  const markupPpm = version.isListPrice ? millionth : Math.round(markup * millionth);
-  if (markupPpm === millionth && multiplierPpm === millionth) return version;
-  const factor = BigInt(markupPpm) * BigInt(multiplierPpm);
+  const factor = factorOf({ markup, multiplierPpm }, version);
+  if (factor === wholeFactor) return version;
   return {
     ...version,
     base: scalePrices(version.base, factor),
@@ -58,35 +64,37 @@ export function listPrices(version: PriceVersion, { markup, multiplierPpm }: Pri
   };
 }
 
-/** What the tokens of a finished request cost. The tier is chosen by the whole input, cached or not, and prices all of it. */
-export function priceUsage({ list, upstream }: AppliedPrice, usage: Usage): PricedUsage {
+/** An amount with markup and multiplier, as `listPrices` has them, rounded up to a whole picodollar. */
+export function scaleByFactor(picos: Picos, factor: PriceFactor, { isListPrice }: { readonly isListPrice: boolean }): Picos {
+  return scaleUp(picos, factorOf(factor, { isListPrice }));
+}
+
+/**
+ * What a finished request cost: its tokens, and the web searches that the provider ran for it. The tier is chosen by the whole input,
+ * cached or not, and prices all of it.
+ */
+export function priceUsage({ list, upstream, search = freeSearch }: AppliedPrice, usage: Usage, searches = 0): PricedUsage {
   const tier = tierIndexOf(list, totalInputTokens(usage));
-  const threshold = list.tiers[tier]?.aboveInputTokens;
   return {
-    costMicros: roundUpToMicro(sumOf(usage, pricesOf(list, tier))),
-    upstreamCostMicros: roundUpToMicro(sumOf(usage, pricesOf(upstream, tier))),
-    priceVersion: threshold === undefined ? list.version : `${list.version}>${threshold}`,
+    costMicros: roundUpToMicro(sumOf(usage, pricesOf(list, tier)) + BigInt(searches) * search.listPicos),
+    upstreamCostMicros: roundUpToMicro(sumOf(usage, pricesOf(upstream, tier)) + BigInt(searches) * search.upstreamPicos),
+    priceVersion: list.version + tierPart(list, tier) + (searches > 0 ? `+${search.listPicos}/search` : ''),
   };
 }
 
 /**
  * The most that a request can cost, however its input divides into cached and uncached and whichever tier its true size falls in:
- * what is held before it runs. Each of the `choices` (Chat's `n`) may use all the output and be billed the input again.
+ * what is held before it runs. Each of the `choices` (Chat's `n`) may use all the output and be billed the input again; `searches` is the
+ * most that the provider may run.
  */
-export function worstCaseMicros(
-  price: AppliedPrice,
-  request: { readonly inputTokensUpper: number; readonly outputTokens: number; readonly choices: number },
-): Micros {
+export function worstCaseMicros(price: AppliedPrice, request: InputSize & { readonly outputTokens: number }): Micros {
   const outputTokens = BigInt(request.outputTokens) * BigInt(request.choices);
   const costs = worstInputs(price, request).map((worst) => worst.inputPicos + outputTokens * worst.outputPrice);
   return roundUpToMicro(costs.reduce(larger));
 }
 
 /** The inverse of `worstCaseMicros`: the most output tokens a choice may have within an amount; 0 when not one fits. */
-export function affordableOutputTokens(
-  price: AppliedPrice,
-  request: { readonly amountMicros: Micros; readonly inputTokensUpper: number; readonly choices: number },
-): number {
+export function affordableOutputTokens(price: AppliedPrice, request: InputSize & { readonly amountMicros: Micros }): number {
   const budget = BigInt(request.amountMicros) * picosPerMicro;
   let affordable = BigInt(outputTokensMax);
   for (const { inputPicos, outputPrice } of worstInputs(price, request)) {
@@ -98,18 +106,22 @@ export function affordableOutputTokens(
   return Number(affordable);
 }
 
+/** What a request can be billed for beside its output. */
+type InputSize = { readonly inputTokensUpper: number; readonly choices: number; readonly searches?: number };
+
+/** `inputPicos`: the searches included, which like the input are there whatever the output. */
 type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
 
 /** One for every tier that the input can still turn out to be in: the estimate is an upper bound, and no tier need be the dearest. */
 function worstInputs(
-  { list }: AppliedPrice,
-  { inputTokensUpper, choices }: { readonly inputTokensUpper: number; readonly choices: number },
+  { list, search = freeSearch }: AppliedPrice,
+  { inputTokensUpper, choices, searches = 0 }: InputSize,
 ): WorstInput[] {
   const inputTokens = inputTokensUpper * choices;
   const highest = tierIndexOf(list, inputTokens);
   const reachable = [list.base, ...list.tiers.slice(0, highest + 1).map((tier) => tier.prices)];
   return reachable.map((prices) => ({
-    inputPicos: BigInt(inputTokens) * BigInt(dearestInput(prices)),
+    inputPicos: BigInt(inputTokens) * BigInt(dearestInput(prices)) + BigInt(searches) * search.listPicos,
     outputPrice: BigInt(prices.output),
   }));
 }
@@ -121,6 +133,10 @@ function dearestInput(prices: TokenPrices): PicosPerToken {
 /** −1: the base price. Tiers stand by rising threshold. */
 function tierIndexOf(version: PriceVersion, inputTokens: number): number {
   return version.tiers.findLastIndex((tier) => inputTokens > tier.aboveInputTokens);
+}
+
+function tierPart(version: PriceVersion, tier: number): string {
+  return tier < 0 ? '' : `>${version.tiers[tier]!.aboveInputTokens}`;
 }
 
 function pricesOf(version: PriceVersion, tier: number): TokenPrices {
@@ -147,10 +163,17 @@ function scalePrices(prices: TokenPrices, factor: bigint): TokenPrices {
   };
 }
 
+function factorOf({ markup, multiplierPpm }: PriceFactor, { isListPrice }: { readonly isListPrice: boolean }): bigint {
+  return BigInt(isListPrice ? millionth : Math.round(markup * millionth)) * BigInt(multiplierPpm);
+}
+
 /** `factor` is in millionths of millionths. */
+function scaleUp(picos: Picos, factor: bigint): Picos {
+  return (picos * factor + wholeFactor - 1n) / wholeFactor;
+}
+
 function scalePrice(price: PicosPerToken, factor: bigint): PicosPerToken {
-  const whole = BigInt(millionth) * BigInt(millionth);
-  const scaled = Number((BigInt(price) * factor + whole - 1n) / whole);
+  const scaled = Number(scaleUp(BigInt(price), factor));
   if (!Number.isSafeInteger(scaled))
     throw new RangeError(`the price of ${price} picodollars a token is out of range with its markup`);
   return scaled as PicosPerToken;

@@ -1,5 +1,5 @@
 // Reads prices as they are written down (USD per million tokens) into whole picodollars a token.
-import { pricesOf, type ModelEntry, type TokenPricesEntry } from '../config/model-schema.ts';
+import { pricesOf, type ModelEntry, type TokenPricesEntry, type ToolPricesEntry } from '../config/model-schema.ts';
 import { picosFromUsdPerMillion } from '../lib/money.ts';
 import type { PriceVersion, TokenPrices } from './model.ts';
 
@@ -21,6 +21,11 @@ export function readPrices(entry: Priced, isListPrice: boolean): readonly PriceV
 export function freePricesOf(entry: Priced): string[] {
   const prices = pricesOf(entry).flatMap((price) => [price, ...(price.tiers ?? [])]);
   return tokenBuckets.filter((bucket) => prices.some((price) => price[bucket] === 0));
+}
+
+/** The tools whose price a call is an explicit 0. */
+export function freeToolsOf(prices: ToolPricesEntry = {}): string[] {
+  return Object.entries(prices).flatMap(([name, price]) => (price === 0 ? [name] : []));
 }
 
 const tokenBuckets = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;

@@ -14,7 +14,7 @@ export async function createAccountCommand({ name, creditUsd, priceMultiplier, .
   await withInstallation(async (installation) => {
     const id = await createAccount(installation.database, { name, priceMultiplierPpm: priceMultiplier }, createLedgers);
     if (creditUsd !== undefined) {
-      adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });
+      await adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });
     }
     printResult(options, { id, name }, `Account ${id} (${name}). Make a key: tollgate keys create --account ${id} --mode live`);
   });
@@ -52,7 +52,7 @@ async function adjustAccount(
   await withInstallation(async (installation) => {
     const mode = test ? 'test' : 'live';
     const adjustment = { type, accountId, mode, amountMicros: usd, note: note ?? 'by command line' } as const;
-    const { entryId, availableMicros } = adjust(installation, adjustment);
+    const { entryId, availableMicros } = await adjust(installation, adjustment);
     const done = type === 'credit' ? 'credited' : 'debited';
     printResult(
       options,
@@ -70,20 +70,20 @@ type Adjustment = {
   readonly note: string;
 };
 
-function adjust(
+async function adjust(
   { database }: Installation,
   { type, accountId, mode, amountMicros, note }: Adjustment,
-): { readonly entryId: string; readonly availableMicros: Micros } {
-  const ledger = openLedgerInProcess(database.url);
+): Promise<{ readonly entryId: string; readonly availableMicros: Micros }> {
+  const ledger = await openLedgerInProcess(database.url);
   try {
     const entryId = newIdWithPrefix('ent');
-    const outcome = ledger.submit({ type, entryId, ledgerId: ledgerIdOf(accountId, mode), amountMicros, note });
+    const outcome = await ledger.submit({ type, entryId, ledgerId: ledgerIdOf(accountId, mode), amountMicros, note });
     if (outcome.type === 'unknown-ledger')
       throw new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
     if (outcome.type !== 'credited' && outcome.type !== 'debited')
       throw new Error(`the ledger answered a ${type} with ${outcome.type}`);
     return { entryId, availableMicros: outcome.availableMicros };
   } finally {
-    ledger.close();
+    await ledger.close();
   }
 }

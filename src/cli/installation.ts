@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import { loadConfig } from '../config/load.ts';
 import { loadSecret } from '../config/secret.ts';
-import { openDatabase, type Database } from '../db/database.ts';
+import { isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
 
 export type Installation = {
   readonly config: Config;
@@ -12,8 +12,8 @@ export type Installation = {
 
 export async function withInstallation(action: (installation: Installation) => Promise<void>): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
-  const secret = loadSecret(process.env, config.dataDir, { isShared: false });
-  const database = openDatabase(config.database.url);
+  const secret = loadSecret(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
+  const database = openDatabase(config.database.url, { isPatient: true });
   try {
     await database.migrate();
     await action({ config, database, secret });

@@ -2,6 +2,8 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/config-error.ts';
+import { DatabaseUnusable } from '../db/database-error.ts';
+import { LedgerUnavailable } from '../ledger/batcher.ts';
 import { prepareWorker } from '../ledger/worker-runner.ts';
 import { CommandFailed } from './output.ts';
 import { parseCount, parseDay, parseFactor, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
@@ -22,6 +24,8 @@ function isForPeople(error: unknown): error is Error {
   return (
     error instanceof CommandFailed ||
     error instanceof ConfigError ||
+    error instanceof DatabaseUnusable ||
+    error instanceof LedgerUnavailable ||
     (error instanceof Error && 'syscall' in error && 'path' in error)
   );
 }
@@ -53,6 +57,9 @@ function buildProgram(): Command {
   );
   json(program.command('verify').description('prove the books: recompute every balance, hold and cap')).action(async (options) =>
     (await upkeepCommands()).verifyCommand(options),
+  );
+  json(program.command('backup').description('copy the database while it is in use').argument('<file>')).action(
+    async (file, options) => (await import('./backup.ts')).backupCommand(file, options),
   );
   const report = program.command('report').description('revenue, cost, losses and margin');
   json(report)

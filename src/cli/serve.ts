@@ -5,12 +5,13 @@ import { startApp, type App } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecret } from '../config/secret.ts';
+import { isPostgresUrl } from '../db/database.ts';
 import { CommandFailed } from './output.ts';
 
 /** `ledgerWorker`: started ahead, since it takes as long to load as some of what this file imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
-  const secret = loadSecret(process.env, config.dataDir, { isShared: false });
+  const secret = loadSecret(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
   const { log, flush } = openLog(config);
   const onLedgerFailure = (err: Error) => {
     log.error({ err }, 'the books cannot be written any more: the process ends');

@@ -6,13 +6,14 @@ export const formatsOfKind = {
   openai: ['responses', 'chat'],
   'openai-compatible': ['chat'],
   anthropic: ['messages'],
+  google: ['gemini'],
 } as const;
 
 export type ProviderKindName = keyof typeof formatsOfKind;
 
 export type KnownProvider = {
   readonly kind: ProviderKindName;
-  /** With `/v1` for the two openai kinds, without a version for anthropic. */
+  /** With `/v1` for the two openai kinds, without a version for anthropic and google. */
   readonly baseUrl: string;
   /** The environment variable its own SDK reads; null: it runs without a key, so only the file switches it on. */
   readonly keyVariable: string | null;
@@ -21,6 +22,7 @@ export type KnownProvider = {
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openai: { kind: 'openai', baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
   anthropic: { kind: 'anthropic', baseUrl: 'https://api.anthropic.com', keyVariable: 'ANTHROPIC_API_KEY' },
+  google: { kind: 'google', baseUrl: 'https://generativelanguage.googleapis.com', keyVariable: 'GEMINI_API_KEY' },
   xai: compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
   deepseek: compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
   mistral: compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
@@ -38,16 +40,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   vllm: compatible('http://127.0.0.1:8000/v1', null),
 };
 
-/** Providers of the built-in catalogue whose kind this version does not have: their models are listed for test keys only. */
-export const laterProviders: Readonly<Record<string, { readonly keyVariable: string }>> = {
-  google: { keyVariable: 'GEMINI_API_KEY' },
-};
-
 /** The gateway's own, behind test keys. */
 export const reservedProviderName = 'sandbox';
 
 export function isProviderName(name: string): boolean {
-  return Object.hasOwn(knownProviders, name) || Object.hasOwn(laterProviders, name);
+  return Object.hasOwn(knownProviders, name);
 }
 
 function compatible(baseUrl: string, keyVariable: string | null): KnownProvider {

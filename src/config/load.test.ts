@@ -32,7 +32,15 @@ describe('what is set where', () => {
   test('without a file and an environment there are only defaults', () => {
     const { config, cwd } = load(null);
     assert.deepEqual(config.server.port, 4_000);
-    assert.deepEqual(config.limits, { chat_max_tokens: 2_048, requests_per_minute: 600, default_max_output_tokens: 32_768 });
+    assert.deepEqual(config.limits, {
+      chat_max_tokens: 2_048,
+      requests_per_minute: 600,
+      stream_keep_alive_ms: 10_000,
+      stream_stall_ms: 60_000,
+      default_max_output_tokens: 32_768,
+      default_max_searches: 5,
+      hold_slice_tokens: 4_096,
+    });
     assert.equal(config.service.name, 'Service');
     assert.equal(config.pricing.markup, 1);
     assert.equal(config.dataDir, join(cwd, 'data'));
@@ -56,6 +64,16 @@ describe('what is set where', () => {
     });
     assert.deepEqual([config.server.host, config.server.port], ['0.0.0.0', 0]);
     assert.deepEqual([config.database.url, config.dataDir], ['sqlite:/srv/t.db', '/srv/data']);
+  });
+
+  test('a database on a server is named by its address, under both names of the scheme', () => {
+    for (const url of [
+      'postgres://u:p%40ss@db.internal:5433/tollgate?sslmode=verify-full',
+      'postgresql:///tollgate?host=/run/pg',
+    ]) {
+      assert.equal(load(null, { DATABASE_URL: url }).config.database.url, url);
+      assert.equal(load(`database: { url: "${url}" }`).config.database.url, url);
+    }
   });
 
   test('TOLLGATE_CONFIG names another file, which must be there', () => {
@@ -152,15 +170,16 @@ describe('providers', () => {
       kind: 'openai-compatible',
       base_url: 'https://api.groq.com/openai/v1',
       api_key: 'c',
+      tool_prices: {},
     });
     assert.deepEqual(timeouts, { connect_ms: 5_000, first_byte_ms: 600_000, idle_ms: 120_000, total_ms: 1_800_000 });
   });
 
-  test('one that this version does not have is a warning', () => {
+  test('GEMINI_API_KEY switches Google on', () => {
     const { config } = load(null, { GEMINI_API_KEY: 'secret-value' });
-    assert.deepEqual(config.providers, {});
-    assert.match(config.warnings.join(), /GEMINI_API_KEY is set, but the provider google is not supported/);
-    assert(!config.warnings.join().includes('secret-value'));
+    const { kind, base_url, api_key } = config.providers['google']!;
+    assert.deepEqual([kind, base_url, api_key], ['google', 'https://generativelanguage.googleapis.com', 'secret-value']);
+    assert.deepEqual(config.warnings, []);
   });
 
   test('a key that cannot stand in a header is refused, a line break at the end of a variable is dropped', () => {
@@ -169,7 +188,7 @@ describe('providers', () => {
     assert.equal(loadFault('providers: { openai: { api_key: "kéy" } }').fault.field, 'providers.openai.api_key');
   });
 
-  test('a later provider may be reached in another way meanwhile', () => {
+  test('a known provider may be reached in another way', () => {
     const { config } = load('providers: { google: { kind: openai-compatible, base_url: "http://h/v1", api_key: k } }', {
       GEMINI_API_KEY: 'k',
     });
@@ -252,12 +271,12 @@ describe('faults', () => {
     ['database: { url: mysql }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
     ['database: { url: "sqlite://books.db" }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
     ['database: { url: "sqlite::memory:" }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
-    ['database: { url: postgres://h/d }\n', '1:18', /PostgreSQL is not supported by this version yet/],
+    ['database: { url: postgres://h }\n', '1:18', /or a `postgres:\/\/` address/],
     ['log: { level: loud }\n', '1:15', /^log\.level must be `trace`, .* got "loud"/],
     [
-      'providers:\n  x: { kind: google, api_key: k }\n',
+      'providers:\n  x: { kind: gemini, api_key: k }\n',
       '2:14',
-      /kind must be `openai`, `openai-compatible` or `anthropic`; got "google"/,
+      /kind must be `openai`, `openai-compatible`, `anthropic` or `google`; got "gemini"/,
     ],
     ['providers:\n  x: { api_key: k }\n', '2:6', /^providers\.x\.kind is required/],
     ['providers:\n  x: { kind: openai }\n', '2:6', /^providers\.x\.api_key is required/],
@@ -288,6 +307,26 @@ describe('faults', () => {
       /^models\.m\.prices\.input must be a number from 0 to 1000; got -1/,
     ],
     ['models:\n  m: { prices: { input: 1 } }\n', '2:16', /^models\.m\.prices\.output is required/],
+    [
+      'models:\n  m: { tool_prices: { web_serch: 1 } }\n',
+      '2:23',
+      /^models\.m\.tool_prices\.web_serch is not a known field; .* Did you mean `web_search`\?$/,
+    ],
+    [
+      'models:\n  m: { tool_prices: { web_search: 0.0000001 } }\n',
+      '2:35',
+      /^models\.m\.tool_prices\.web_search must have at most six decimals; got 1e-7\. .* \$10 per 1 000 is 0\.01/,
+    ],
+    [
+      'providers:\n  openai: { api_key: k, tool_prices: { web_search: 0.1234567 } }\n',
+      '2:52',
+      /^providers\.openai\.tool_prices\.web_search must have at most six decimals/,
+    ],
+    [
+      'providers:\n  openai: { api_key: k, tool_prices: { web_search: -1 } }\n',
+      '2:52',
+      /^providers\.openai\.tool_prices\.web_search must be/,
+    ],
     [
       'models:\n  gpt-4.1: { prices: { input: 0.0000001, output: 1 } }\n',
       '2:31',
@@ -327,7 +366,7 @@ describe('faults', () => {
     ['PORT', '-1'],
     ['PORT', '80.5'],
     ['HOST', 'two words'],
-    ['DATABASE_URL', 'postgres://me@host/db'],
+    ['DATABASE_URL', 'postgres://me@host'],
   ];
   for (const [name, value] of variables) {
     test(`${name}=${value} is reported by the variable's name`, () => {
@@ -355,7 +394,7 @@ describe('faults', () => {
       `providers: { openai: { api_key: @${secret} } }`,
       `providers: { openai: { api_key: *${secret} } }`,
       `providers: { openai: { api_key: "${secret}\\q" } }`,
-      `database: { url: postgres://u:${secret}@h/d }`,
+      `database: { url: postgres://u:${secret}@h }`,
       'server: { port: ${SECRET} }',
       'service: { name: "${SECRET} ${SECRET}" }',
       'providers: { openai: { api_key: k, kind: "${SECRET}" } }',

@@ -5,7 +5,7 @@ import { ConfigError, formatPath, type FieldPath } from './config-error.ts';
 import { readConfigFile, type ConfigFileText } from './config-file.ts';
 import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
 import { checkModels } from './models.ts';
-import { laterProviderWarnings, resolveProviders } from './providers.ts';
+import { resolveProviders } from './providers.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
 
@@ -36,7 +36,7 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
     database: { url: databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}` },
     providers,
     dataDir,
-    warnings: [...emptyFileWarnings(file), ...laterProviderWarnings(env, providers), ...markupWarnings(fields.pricing.markup)],
+    warnings: [...emptyFileWarnings(file), ...markupWarnings(fields.pricing.markup)],
   });
   faultMakers.set(config, faultAt);
   return config;
@@ -92,18 +92,26 @@ function publicUrlOf(faultAt: FaultAt, url: string | null): string | null {
   });
 }
 
-/** null: none is set. The path of an SQLite file is made absolute. */
+/** null: none is set. The path of an SQLite file is made absolute. The URL is never shown: it may hold a password. */
 function databaseUrlOf(faultAt: FaultAt, { env, cwd }: ConfigSource, written: string | undefined): string | null {
   const url = env['DATABASE_URL'] || written;
   if (url === undefined) return null;
   const path = /^sqlite:(?:\/\/(?=\/))?((?!\/\/).+)$/u.exec(url)?.[1];
   if (path !== undefined && path !== ':memory:') return `sqlite:${isAbsolute(path) ? path : resolve(cwd, path)}`;
-  const problem = 'must be `sqlite:` and the path of a file; got something else (not shown, it may hold a password)';
-  const remedy = /^postgres(ql)?:/u.test(url)
-    ? 'PostgreSQL is not supported by this version yet; leave it out to use `tollgate.db` in the data folder.'
-    : 'Write `sqlite:/var/lib/tollgate/tollgate.db`, or leave it out to use `tollgate.db` in the data folder.';
-  if (env['DATABASE_URL']) throw new ConfigError({ place: null, field: 'DATABASE_URL', problem, remedy });
-  throw faultAt(['database', 'url'], { problem, remedy });
+  if (isPostgresAddress(url)) return url;
+  const what = {
+    problem:
+      'must be `sqlite:` and the path of a file, or a `postgres://` address; got something else (not shown, it may hold a password)',
+    remedy:
+      'Write `sqlite:/var/lib/tollgate/tollgate.db` or `postgres://user:password@host/database` (with %40 for an @ in the password), or leave it out to use `tollgate.db` in the data folder.',
+  };
+  if (env['DATABASE_URL']) throw new ConfigError({ place: null, field: 'DATABASE_URL', ...what });
+  throw faultAt(['database', 'url'], what);
+}
+
+/** With the name of a database: without one, PostgreSQL would take the user's name for it. */
+function isPostgresAddress(url: string): boolean {
+  return /^postgres(?:ql)?:\/\//u.test(url) && (URL.parse(url)?.pathname ?? '').length > 1;
 }
 
 /** Prices are multiplied exactly, in millionths. */

@@ -1,6 +1,7 @@
 // A model as it is written down, in the configuration and in the built-in catalogue alike. Every field is optional here: an entry may
 // override one field of a built-in model. What a new model needs, and what it is given by default, is in catalog/load-catalog.ts.
 import { Type, type Static } from 'typebox';
+import { searchToolNames, type SearchToolName } from '../canonical/web-search.ts';
 
 /** Ids as vendors write them: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
 export const modelNamePattern = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$';
@@ -72,6 +73,26 @@ const Supports = Type.Object(
   closed,
 );
 
+const toolPriceMeanings: Readonly<Record<SearchToolName, string>> = {
+  web_search: 'The web search of Responses and of Messages.',
+  web_search_preview: "The preview of web search in Responses, and Chat's `web_search_options`.",
+};
+const toolPrice = (name: SearchToolName) =>
+  Type.Optional(
+    Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()], {
+      description: `USD a call. ${toolPriceMeanings[name]} \`null\`: not sold.`,
+    }),
+  );
+
+/** Calls of tools that the provider runs, each at a price of its own beside the tokens. */
+export const ToolPrices = Type.Object(
+  Object.fromEntries(searchToolNames.map((name) => [name, toolPrice(name)])) as Record<
+    SearchToolName,
+    ReturnType<typeof toolPrice>
+  >,
+  closed,
+);
+
 export const ModelEntry = Type.Object(
   {
     display_name: Type.Optional(
@@ -104,6 +125,7 @@ export const ModelEntry = Type.Object(
           'USD per million tokens, as accounts pay it: `pricing.markup` is not added. Several, each with its `effective_from`, make a schedule. A model without a price never runs.',
       }),
     ),
+    tool_prices: Type.Optional(ToolPrices),
   },
   closed,
 );
@@ -112,6 +134,7 @@ export type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: De
 export type ModelEntry = DeepReadonly<Static<typeof ModelEntry>>;
 export type PriceEntry = DeepReadonly<Static<typeof Price>>;
 export type TokenPricesEntry = Omit<PriceEntry, 'effective_from' | 'tiers'>;
+export type ToolPricesEntry = DeepReadonly<Static<typeof ToolPrices>>;
 export type RouteEntry = DeepReadonly<Static<typeof RouteEntry>>;
 
 /** The versions of an entry's price, in the order written; none when it states no price. */

@@ -2,7 +2,14 @@
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import { formatsOfKind, isProviderName, knownProviders } from './known-providers.ts';
-import { pricesOf, type ModelEntry, type PriceEntry, type RouteEntry, type TokenPricesEntry } from './model-schema.ts';
+import {
+  pricesOf,
+  type ModelEntry,
+  type PriceEntry,
+  type RouteEntry,
+  type TokenPricesEntry,
+  type ToolPricesEntry,
+} from './model-schema.ts';
 
 /** Throws ConfigError for a route to a provider that there is not, or for a price that cannot be kept exactly. */
 export function checkModels({ fields, faultAt }: FieldValues): void {
@@ -12,6 +19,7 @@ export function checkModels({ fields, faultAt }: FieldValues): void {
     }
     checkDay(faultAt, entry.created, ['models', id, 'created']);
     checkPrices(faultAt, entry, ['models', id, 'prices']);
+    checkToolPrices(faultAt, entry.tool_prices, ['models', id, 'tool_prices']);
   }
 }
 
@@ -84,6 +92,17 @@ function checkDecimals(faultAt: FaultAt, prices: TokenPricesEntry, at: FieldPath
     throw faultAt([...at, name], {
       problem: `must have at most six decimals; got ${value}`,
       remedy: 'Prices are USD per million tokens, not per token.',
+    });
+  }
+}
+
+/** Throws ConfigError for a price that is finer than a microdollar, the finest there is for a call. */
+export function checkToolPrices(faultAt: FaultAt, prices: ToolPricesEntry | undefined, at: FieldPath): void {
+  for (const [name, value] of Object.entries(prices ?? {})) {
+    if (typeof value !== 'number' || Number(value.toFixed(6)) === value) continue;
+    throw faultAt([...at, name], {
+      problem: `must have at most six decimals; got ${value}`,
+      remedy: 'The price is USD a call: $10 per 1 000 is 0.01.',
     });
   }
 }

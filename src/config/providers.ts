@@ -2,7 +2,9 @@
 // switches on by their usual key variable.
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
-import { knownProviders, laterProviders, reservedProviderName } from './known-providers.ts';
+import { knownProviders, reservedProviderName } from './known-providers.ts';
+import type { ToolPricesEntry } from './model-schema.ts';
+import { checkToolPrices } from './models.ts';
 import type { ConfigFile, ProviderConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
 
@@ -22,19 +24,9 @@ export function resolveProviders(
   for (const [name, { kind, baseUrl, keyVariable }] of Object.entries(knownProviders)) {
     const apiKey = keyFrom(env, keyVariable);
     if (apiKey === undefined || Object.hasOwn(providers, name)) continue;
-    providers[name] = { enabled: true, kind, base_url: baseUrl, api_key: apiKey, timeouts: defaultTimeouts };
+    providers[name] = { enabled: true, kind, base_url: baseUrl, api_key: apiKey, timeouts: defaultTimeouts, tool_prices: {} };
   }
   return providers;
-}
-
-/** Keys in the environment that nothing can be done with yet. */
-export function laterProviderWarnings(env: Environment, providers: Readonly<Record<string, ProviderConfig>>): string[] {
-  return Object.entries(laterProviders)
-    .filter(([name, { keyVariable }]) => env[keyVariable] && !Object.hasOwn(providers, name))
-    .map(
-      ([name, { keyVariable }]) =>
-        `${keyVariable} is set, but the provider ${name} is not supported by this version yet; it stays off.`,
-    );
 }
 
 type Completion = {
@@ -63,6 +55,7 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     base_url: baseUrlOf(completion, entry),
     api_key: key === undefined || key === noKey ? null : key,
     timeouts: entry.timeouts,
+    tool_prices: toolPricesOf(values, name, entry),
   };
 }
 
@@ -70,9 +63,14 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   const kind = entry.kind ?? knownOf(name)?.kind;
   if (kind) return kind;
   throw values.faultAt(['providers', name, 'kind'], {
-    problem: 'is required: `openai`, `openai-compatible` or `anthropic`',
+    problem: 'is required: `openai`, `openai-compatible`, `anthropic` or `google`',
     remedy: `It may be left out only for a known provider: ${Object.keys(knownProviders).join(', ')}.`,
   });
+}
+
+function toolPricesOf({ faultAt }: FieldValues, name: string, { tool_prices: prices = {} }: ProviderEntry): ToolPricesEntry {
+  checkToolPrices(faultAt, prices, ['providers', name, 'tool_prices']);
+  return prices;
 }
 
 /** The usual address goes with the usual kind: under a known name of another kind, the file must say where it is. */

@@ -1,9 +1,10 @@
 // The whole configuration file as a schema: the one source of its validation, its defaults, the JSON Schema for editors
 // (docs/config.schema.json) and the table in docs/configuration.md.
 import { Type, type Static } from 'typebox';
+import { searchesPerRequestMax } from '../canonical/web-search.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { formatsOfKind, type ProviderKindName } from './known-providers.ts';
-import { ModelEntry, modelNamePattern, type DeepReadonly } from './model-schema.ts';
+import { ModelEntry, modelNamePattern, ToolPrices, type DeepReadonly, type ToolPricesEntry } from './model-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 /** A section may be left out: its fields have defaults. */
@@ -29,14 +30,14 @@ const Provider = Type.Object(
     kind: Type.Optional(
       Type.Enum(Object.keys(formatsOfKind) as ProviderKindName[], {
         description:
-          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages. May be left out for a known provider.',
+          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini. May be left out for a known provider.',
       }),
     ),
     base_url: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'The address of its API: with the version (`/v1`) for the two openai kinds, without for `anthropic`. May be left out for a known provider.',
+          'The address of its API: with the version (`/v1`) for the two openai kinds, without for `anthropic` and `google`. May be left out for a known provider.',
       }),
     ),
     api_key: Type.Optional(
@@ -49,6 +50,7 @@ const Provider = Type.Object(
     ),
     enabled: Type.Boolean({ default: true, description: '`false` switches the provider off, whatever its key.' }),
     timeouts: Timeouts,
+    tool_prices: Type.Optional(ToolPrices),
   },
   closed,
 );
@@ -101,7 +103,8 @@ export const ConfigFile = Type.Object(
           Type.String({
             minLength: 1,
             writeOnly: true,
-            description: 'Where the books are kept: `sqlite:<path of the file>`. Left out: `tollgate.db` in the data folder.',
+            description:
+              'Where the books are kept: `sqlite:<path of the file>`, or `postgres://user:password@host/database` for one or more gateways on one database, which then need `TOLLGATE_SECRET`. Left out: `tollgate.db` in the data folder.',
           }),
         ),
       },
@@ -125,6 +128,19 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    metrics: Type.Object(
+      {
+        token: Type.Optional(
+          Type.String({
+            minLength: 16,
+            writeOnly: true,
+            description:
+              'Opens `GET /metrics` (Prometheus) to whoever sends it as `Authorization: Bearer`. Left out: there is no such path.',
+          }),
+        ),
+      },
+      section,
+    ),
     limits: Type.Object(
       {
         chat_max_tokens: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
@@ -135,12 +151,31 @@ export const ConfigFile = Type.Object(
           default: 600,
           description: 'Requests a minute of a key that has no limit of its own. `null`: no limit.',
         }),
+        stream_keep_alive_ms: milliseconds(
+          10_000,
+          'How long a stream may be silent, while a model thinks, before the client is sent a keep-alive: `ping` in Messages, else a comment.',
+        ),
+        stream_stall_ms: milliseconds(60_000, 'How long a client may take nothing of its answer before it counts as gone.'),
+        hold_slice_tokens: Type.Integer({
+          minimum: 256,
+          maximum: 100_000_000,
+          default: 4_096,
+          description:
+            'How many output tokens of a stream are held for at a time: its hold grows with the answer, which ends as at its length limit when no more can be held.',
+        }),
         default_max_output_tokens: Type.Integer({
           minimum: 1,
           maximum: 100_000_000,
           default: 32_768,
           description:
             'The output limit of a request that names none, where the model allows as much. It bounds what is held for it.',
+        }),
+        default_max_searches: Type.Integer({
+          minimum: 1,
+          maximum: searchesPerRequestMax,
+          default: 5,
+          description:
+            'The most web searches that the provider may run for a request that names no limit itself (`max_tool_calls` in Responses, `max_uses` in Messages). It bounds what is held for it.',
         }),
       },
       section,
@@ -189,6 +224,8 @@ export type ProviderConfig = {
   /** null: no authentication header. */
   api_key: string | null;
   timeouts: Static<typeof Timeouts>;
+  /** What it charges for calls of tools that it runs, where the file says so; `pricing.markup` is added. */
+  tool_prices: ToolPricesEntry;
 };
 
 /** File, environment and defaults in one, deeply frozen. */

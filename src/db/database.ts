@@ -1,6 +1,7 @@
 // The port: what a database offers to the rest of Tollgate. Two Kysely instances, because on SQLite a reader must not wait behind
 // the writer's transaction. Charged requests never write through here: the ledger has its own writer (see ledger/open-ledger.ts).
 import type { Kysely } from 'kysely';
+import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Tables } from './schema.ts';
 
@@ -17,18 +18,26 @@ export type Database = {
 };
 
 /**
- * Opens the database that a URL names, making the file if there is none; the tables come with `migrate()`.
- * Throws when the URL is not understood or the database cannot be used safely.
- * Example: `openDatabase('sqlite:/var/lib/tollgate/tollgate.db')`.
+ * Opens the database that a URL names. A SQLite file is made if there is none; a PostgreSQL database must exist, and is first spoken to
+ * by `migrate()`, which makes the tables. Throws when the URL is not understood or the database cannot be used safely.
+ * `isPatient`: queries may take any time, for commands that read all of the books.
+ * Examples: `openDatabase('sqlite:/var/lib/tollgate/tollgate.db')`, `openDatabase('postgres://tollgate:secret@db.internal/tollgate')`.
  */
-export function openDatabase(url: string): Database {
-  return openSqlite(sqlitePathOf(url));
+export function openDatabase(url: string, options: { readonly isPatient?: boolean } = {}): Database {
+  return isPostgresUrl(url) ? openPostgres(url, options) : openSqlite(sqlitePathOf(url));
+}
+
+/** Whether a URL names a database that several machines may share. */
+export function isPostgresUrl(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url);
 }
 
 /** The file of a `sqlite:` URL. Throws on any other: the message is meant for the operator. */
 export function sqlitePathOf(url: string): string {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   // A database in memory cannot be shared by the connections that read, administer and charge.
-  if (!path || path === ':memory:') throw new Error('database.url must be like "sqlite:/path/to/tollgate.db"');
+  if (!path || path === ':memory:') {
+    throw new Error('database.url must be like "sqlite:/path/to/tollgate.db" or "postgres://user:password@host/database"');
+  }
   return path;
 }

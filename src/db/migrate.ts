@@ -1,14 +1,11 @@
 // Runs the migrations that a database has not seen yet, in one transaction: all of them or none.
 import type { Kysely } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
-import { migrations as released } from './migrations/list.ts';
+import { Migrator } from 'kysely/migration';
+import type { Migrations } from './migrations/list.ts';
 import type { Tables } from './schema.ts';
 
 /** Returns the names of the migrations that ran, in order. Throws, with nothing changed, when one fails or the database is newer. */
-export async function migrateToLatest(
-  db: Kysely<Tables>,
-  migrations: Readonly<Record<string, Migration>> = released,
-): Promise<readonly string[]> {
+export async function migrateToLatest(db: Kysely<Tables>, migrations: Migrations): Promise<readonly string[]> {
   const provider = { getMigrations: async () => ({ ...migrations }) };
   const { error, results = [] } = await new Migrator({ db, provider }).migrateToLatest();
   if (error) {

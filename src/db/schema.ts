@@ -139,6 +139,8 @@ export type ChargesTable = {
   cache_write_1h_tokens: number;
   output_tokens: number;
   reasoning_tokens: number;
+  /** That the provider ran, each at a price of its own. */
+  web_searches: number;
   usage_source: 'upstream' | 'estimate';
   price_version: string;
   upstream_cost_micros: Micros;

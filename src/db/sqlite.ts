@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import type { Database } from './database.ts';
 import { migrateToLatest } from './migrate.ts';
+import { migrations } from './migrations/list.ts';
 import type { Tables } from './schema.ts';
 import { connectSqlite } from './sqlite-connection.ts';
 import { NodeSqliteDialect } from './sqlite-dialect.ts';
@@ -17,7 +18,7 @@ export function openSqlite(path: string): Database {
     url: `sqlite:${path}`,
     read,
     write,
-    migrate: () => migrateToLatest(write),
+    migrate: () => migrateToLatest(write, migrations.sqlite),
     close: async () => {
       await Promise.all([read.destroy(), write.destroy()]);
       closeIfOpen(reader);

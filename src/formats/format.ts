@@ -6,6 +6,7 @@ import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { SearchTool } from '../canonical/web-search.ts';
 import type { SseEvent } from '../lib/sse.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -52,6 +53,8 @@ export type ClientFormat = {
   readonly ignoredFields?: (request: ClientRequest) => readonly string[];
   readonly writeAnswer: (answer: Answer, context: AnswerContext) => JsonObject;
   readonly writeStream: (context: AnswerContext) => StreamPipe<StreamEvent>;
+  /** A frame that says nothing, for a stream that has begun and fallen silent. */
+  readonly keepAlive: string;
   /** The body of an error answer. */
   readonly writeError: (error: ApiError, requestId: string) => JsonObject;
   readonly relay: Relay;
@@ -78,6 +81,8 @@ export type UpstreamTarget = {
   readonly thinking: boolean;
   /** OpenAI's newer models want `max_completion_tokens`; most other hosts know only `max_tokens`. Chat only. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** The most web searches that the provider may run for it, on the straight path; left out: none, since none has a price. */
+  readonly searchesMax?: number;
 };
 
 export type UpstreamRequest = {
@@ -106,6 +111,8 @@ export type StreamPipe<Input> = {
   readonly push: (input: Input) => string;
   /** The upstream closed. Sets the status to `finished` or `failed` if it was still running. */
   readonly end: () => string;
+  /** Ends an answer that has begun as at its length limit: what is open is closed, and the status is `finished`. Called while it runs. */
+  readonly limit: () => string;
   /** The last frames of a success: `response.completed`, `message_stop`, `[DONE]`. Called once, when finished. `cost` is the SSE comment
    * line to place directly before the format's last event, or '' for none. */
   readonly close: (comment: string) => string;
@@ -123,12 +130,16 @@ export type StreamProgress = {
   stop: Stop | null;
   /** UTF-8 bytes of text, reasoning and arguments so far: what our own count is made from when the upstream gives none. */
   outputBytes: number;
+  /** Web searches that the provider has run so far, on the straight path; left out: none. */
+  searches?: number;
   /** Set when the status is `failed`. */
   failure: UpstreamFailure | null;
 };
 
 /** The straight path: same format on both sides; fields that the gateway does not know pass untouched in both directions. */
 type Relay = {
+  /** The web search that the provider is asked to run; null: none. Throws ApiError on a limit of it that cannot be. */
+  readonly searchTool: (request: ClientRequest) => SearchTool | null;
   /** Throws ApiError on what a shared upstream credential must not pass (design: stored state, unpriced options). */
   readonly writeRequest: (request: ClientRequest, target: UpstreamTarget) => UpstreamRequest;
   /** Throws UnreadableAnswer. `body` is what the client gets: the catalogue's model id, the spec's ids. */
@@ -141,4 +152,6 @@ export type RelayedAnswer = {
   readonly usage: Usage | null;
   readonly stop: Stop | null;
   readonly outputBytes: number;
+  /** Web searches that the provider has run; left out: none. */
+  readonly searches?: number;
 };

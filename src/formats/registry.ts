@@ -2,10 +2,10 @@
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
 import { chat } from './chat/index.ts';
 import type { ClientFormat, UpstreamFormat } from './format.ts';
+import { gemini } from './gemini/index.ts';
 import { messages } from './messages/index.ts';
 import { responses } from './responses/index.ts';
 
 export const clientFormats: Readonly<Record<ClientFormatName, ClientFormat>> = { responses, chat, messages };
 
-/** Gemini's joins when its provider does. */
-export const upstreamFormats: Readonly<Partial<Record<UpstreamFormatName, UpstreamFormat>>> = { responses, chat, messages };
+export const upstreamFormats: Readonly<Record<UpstreamFormatName, UpstreamFormat>> = { responses, chat, messages, gemini };

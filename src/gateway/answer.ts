@@ -1,5 +1,7 @@
 // A request that is answered whole: call, charge, answer.
 import { AnswerCollector, type Answer } from '../canonical/answer.ts';
+import { makeCallsConsistent } from '../canonical/consistent-calls.ts';
+import { raiseCustomAnswer } from '../canonical/custom-tools.ts';
 import type { AssistantPart } from '../canonical/request.ts';
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import { UnreadableAnswer, type RelayedAnswer } from '../formats/format.ts';
@@ -7,8 +9,8 @@ import { upstreamFormats } from '../formats/registry.ts';
 import { utf8Length } from '../lib/tokens.ts';
 import { callUpstream, noteFailure, type CallFailed, type CallReply } from './call.ts';
 import { endFailed } from './failed.ts';
-import { answerContextOf, headHeaders, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
-import { settleHold } from './settle.ts';
+import { answerContextOf, headHeaders, loweredToolsOf, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
+import { nothingGenerated, settleHold } from './settle.ts';
 
 export async function sendAnswer(running: Running): Promise<void> {
   const { client, gateway } = running;
@@ -16,7 +18,7 @@ export async function sendAnswer(running: Running): Promise<void> {
   const { reply, ignored } = await callUpstream(running);
   const answered = await readReply(running, reply);
   if ('kind' in answered) {
-    if (!wasStoppedByClient(running) || !answered.requestSent) throw await endFailed(running, answered.failure, 0);
+    if (!wasStoppedByClient(running) || !answered.requestSent) throw await endFailed(running, answered.failure, nothingGenerated);
     // The client left and the upstream was stopped: it has read the input by then, and whatever it wrote nobody saw.
     await settleHold(running, { usage: null, earlyUsage: null, outputBytes: 0, ending: 'cut-off' });
     return;
@@ -61,7 +63,7 @@ function readAnswer(running: Running, body: unknown): RelayedAnswer | CallFailed
   const { route, format } = running;
   try {
     if (route.transport === 'http' && route.format !== format.name)
-      return write(running, upstreamFormats[route.format]!.readAnswer(body));
+      return write(running, translated(running, upstreamFormats[route.format].readAnswer(body)));
     return format.relay.relayAnswer(body, answerContextOf(running));
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
@@ -69,6 +71,10 @@ function readAnswer(running: Running, body: unknown): RelayedAnswer | CallFailed
     noteFailure(running, failure);
     return failed(failure);
   }
+}
+
+function translated(running: Running, answer: Answer): Answer {
+  return makeCallsConsistent(raiseCustomAnswer(answer, loweredToolsOf(running)));
 }
 
 function failed(failure: UpstreamFailure): CallFailed {

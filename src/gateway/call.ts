@@ -48,7 +48,8 @@ async function send(running: Running, written: WrittenRequest): Promise<CallRepl
   });
   if (reply.kind !== 'failure') return reply;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
-  return { kind: 'failure', failure: { ...reply.failure, message }, requestSent: reply.requestSent };
+  const failure = { ...reply.failure, message };
+  return { kind: 'failure', failure: route.kind.readFailure?.(failure, reply.body) ?? failure, requestSent: reply.requestSent };
 }
 
 /** Says in the log what the client is not told. The sandbox fails only when it is asked to. */

@@ -15,5 +15,7 @@ export type Client = {
 export type ClientStream = {
   /** Resolves when the client has room for more; a client that takes nothing for a minute is cut off and counts as gone. */
   readonly write: (frames: string) => Promise<void> | void;
+  /** Sends it unless the client has yet to take what was written before. */
+  readonly keepAlive: (frame: string) => void;
   readonly end: (frames: string, trailers: Headers) => void;
 };

@@ -2,12 +2,12 @@
 import { ApiError } from '../canonical/errors.ts';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Running } from './running.ts';
-import { releaseHold } from './settle.ts';
+import { releaseHold, type Generated } from './settle.ts';
 import { toApiError, withoutProvider } from './upstream-error.ts';
 
-/** Releases the hold and gives the error. `outputBytes`: what had come by then, the operator's loss. */
-export async function endFailed(running: Running, failure: UpstreamFailure, outputBytes: number): Promise<ApiError> {
-  await releaseHold(running, outputBytes);
+/** Releases the hold and gives the error. `generated`: what had come by then, the operator's loss. */
+export async function endFailed(running: Running, failure: UpstreamFailure, generated: Generated): Promise<ApiError> {
+  await releaseHold(running, generated);
   if (running.gateway.runs.isEnding) return shuttingDown();
   const { route } = running;
   if (route.transport === 'sandbox') return toApiError(failure);

@@ -5,7 +5,7 @@ import { upstreamFormats } from '../formats/registry.ts';
 import { translateStream } from '../formats/translate.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../lib/sse.ts';
 import type { CallReply } from './call.ts';
-import type { Running } from './running.ts';
+import { loweredToolsOf, type Running } from './running.ts';
 import { UpstreamBroken } from './upstream.ts';
 
 /** `frames` yields what one piece of the upstream's stream gives, perhaps ''; it throws UpstreamBroken. */
@@ -21,7 +21,7 @@ export function openFrames(running: Running, reply: CallReply, context: AnswerCo
   const pipe =
     route.format === format.name
       ? format.relay.relayStream(context)
-      : translateStream(upstreamFormats[route.format]!.readStream(), format.writeStream(context));
+      : translateStream(upstreamFormats[route.format].readStream(), format.writeStream(context), loweredToolsOf(running));
   return { frames: chunkFrames(reply.chunks, pipe), pipe };
 }
 
@@ -33,12 +33,18 @@ async function* eventFrames(events: AsyncIterable<StreamEvent>, pipe: StreamPipe
   yield pipe.end();
 }
 
+/** No answer is so long: half a million tokens, each in an event of its own, are about 200 MB. An upstream that never ends is stopped. */
+const streamBytesMax = 512 * 1024 * 1024;
+
 async function* chunkFrames(chunks: AsyncIterable<Uint8Array>, pipe: StreamPipe<SseEvent>): AsyncGenerator<string> {
   const parser = new SseParser();
   const iterator = chunks[Symbol.asyncIterator]();
+  let bytes = 0;
   try {
     for (;;) {
       const next = await iterator.next();
+      bytes += next.value?.length ?? 0;
+      if (bytes > streamBytesMax) throw new UnreadableAnswer(`the stream is over ${streamBytesMax} bytes`);
       yield pushAll(next.done ? parser.end() : parser.push(next.value), pipe) + (next.done ? pipe.end() : '');
       if (next.done) return;
       if (pipe.progress.status !== 'running') break;
@@ -70,7 +76,9 @@ async function readToEnd(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   }
 }
 
+/** A RangeError is V8's stack at its end: JSON that is nested thousands of levels deep can be parsed, but not written again. */
 function asBroken(error: unknown): unknown {
-  if (!(error instanceof SseOverflow) && !(error instanceof UnreadableAnswer)) return error;
+  const isUpstreams = error instanceof SseOverflow || error instanceof UnreadableAnswer || error instanceof RangeError;
+  if (!isUpstreams) return error;
   return new UpstreamBroken({ kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null });
 }

@@ -5,6 +5,8 @@ import type { Config } from '../config/schema.ts';
 import type { Ledger } from '../ledger/commands.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HeaderNames } from './headers.ts';
+import type { HoldGrowths } from './hold-growth.ts';
+import type { KeepAlives } from './keep-alives.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { ConnectedProviders } from './providers.ts';
 import type { Upstreams } from './upstream.ts';
@@ -22,6 +24,8 @@ export type Gateway = {
   /** This process, in the ledger's leases. */
   readonly owner: string;
   readonly runs: ActiveRuns;
+  readonly keepAlives: KeepAlives;
+  readonly growths: HoldGrowths;
 };
 
 /** What is known of a request for its one log line; filled in as it goes. Never holds a key, a prompt or an answer. */
@@ -35,7 +39,10 @@ export type RequestTrace = {
   stream?: boolean;
   inputTokens?: number;
   outputTokens?: number;
+  /** Web searches that the provider ran. */
+  searches?: number;
   costMicros?: number;
+  upstreamCostMicros?: number;
   lossMicros?: number;
   holdMicros?: number;
   ending?: 'complete' | 'cut-off' | 'failed';

@@ -14,7 +14,8 @@ import type { Gateway, RequestTrace } from './gateway.ts';
 import { outputLimitOf, placeHold } from './hold.ts';
 import { chooseRoute, modelNotFound } from './route.ts';
 import type { Running } from './running.ts';
-import { releaseHold } from './settle.ts';
+import { readSearch } from './search.ts';
+import { nothingGenerated, releaseHold } from './settle.ts';
 import { streamAnswer } from './stream.ts';
 import { writeUpstreamRequest } from './upstream-request.ts';
 
@@ -42,12 +43,11 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
   checkPermission(key, model);
   const rateHeaders = gateway.rateLimiter.take(key.id, key.requestsPerMinute ?? gateway.config.limits.requests_per_minute);
 
-  const price = priceFor(model, {
-    nowMs: gateway.nowMs(),
-    markup: gateway.config.pricing.markup,
-    multiplierPpm: key.priceMultiplierPpm,
-  });
-  if (!price) throw modelNotFound(model.id);
+  const factor = { markup: gateway.config.pricing.markup, multiplierPpm: key.priceMultiplierPpm };
+  const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
+  if (!tokenPrice) throw modelNotFound(model.id);
+  const search = readSearch(gateway, { model, route, format, request }, factor);
+  const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
   const estimate = estimateInputTokens(request.body);
   const inputTokensUpper = Math.min(estimate.upper, model.contextTokens);
   const asked = {
@@ -58,6 +58,7 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
     model,
     route,
     price,
+    search,
     format,
     request,
     estimate,
@@ -72,6 +73,7 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
     key,
     model,
     price,
+    search,
     request,
     inputTokensUpper,
     outputTokens,
@@ -79,12 +81,14 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
   });
   trace.holdMicros = hold.amountMicros;
   const controller = gateway.runs.open();
-  const running: Running = { ...asked, written, hold, rateHeaders, controller, requestId, isResolved: false };
+  const held = { ...asked, search: hold.search };
+  const sent = hold.search === search ? written : writeUpstreamRequest(held, hold.maxOutputTokens);
+  const running: Running = { ...held, written: sent, hold, rateHeaders, controller, requestId, isResolved: false };
   try {
     await (request.stream ? streamAnswer(running) : sendAnswer(running));
   } catch (error) {
     // Every expected end resolves its hold; this is for the unexpected.
-    if (!running.isResolved) await releaseHold(running, 0);
+    if (!running.isResolved) await releaseHold(running, nothingGenerated);
     throw error;
   } finally {
     gateway.runs.close(controller);

@@ -10,6 +10,7 @@ import type { Gateway, RequestTrace } from './gateway.ts';
 import { writeIgnored } from './headers.ts';
 import type { Hold } from './hold.ts';
 import type { ChosenRoute } from './route.ts';
+import type { AskedSearch } from './search.ts';
 import type { WrittenRequest } from './upstream-request.ts';
 
 /** What was asked for, before anything is held. */
@@ -21,6 +22,8 @@ export type Asked = {
   readonly model: Model;
   readonly route: ChosenRoute;
   readonly price: AppliedPrice;
+  /** null: the provider runs none. */
+  readonly search: AskedSearch | null;
   readonly format: ClientFormat;
   readonly request: ClientRequest;
   readonly estimate: TokenEstimate;
@@ -38,6 +41,11 @@ export type Running = Asked & {
   /** Whether the hold was settled or released. */
   isResolved: boolean;
 };
+
+/** The custom tools that went upstream as functions. */
+export function loweredToolsOf({ written }: Running): ReadonlySet<string> {
+  return written.transport === 'http' ? written.loweredTools : new Set();
+}
 
 export function answerContextOf({ requestId, model, request, estimate, gateway }: Running): AnswerContext {
   return {

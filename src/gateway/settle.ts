@@ -14,6 +14,8 @@ export type Ended = {
   /** The upstream's count of the input from the start of a stream; null when it gave none. */
   readonly earlyUsage: Usage | null;
   readonly outputBytes: number;
+  /** Web searches that the provider has run; left out: none. */
+  readonly searches?: number;
   readonly ending: 'complete' | 'cut-off';
 };
 
@@ -23,38 +25,52 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
 export async function settleHold(running: Running, ended: Ended): Promise<Charge> {
   const { gateway, key, hold, trace, price } = running;
   const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
-  const priced = priceUsage(price, usage);
+  const searches = clampSearches(running, ended.searches ?? 0);
+  const priced = priceUsage(price, usage, searches);
   const outcome = await gateway.ledger.submit({
     type: 'settle',
     holdId: hold.id,
     ledgerId: ledgerIdOf(key.accountId, key.mode),
     keyId: key.id,
     costMicros: priced.costMicros,
-    record: recordOf(running, ended, { usage, ...priced }),
+    record: recordOf(running, ended, { usage, searches, ...priced }),
   });
   running.isResolved = true;
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
   Object.assign(trace, {
     inputTokens: totalInputTokens(usage),
     outputTokens: usage.outputTokens,
+    ...(searches > 0 && { searches }),
     costMicros: outcome.chargedMicros,
+    upstreamCostMicros: priced.upstreamCostMicros,
     lossMicros: outcome.lossMicros,
     ending: ended.ending,
   });
   return { costMicros: outcome.chargedMicros, balanceCents: floorToCents(outcome.availableMicros) };
 }
 
-/** Gives the hold back. `outputBytes`: what the upstream had generated before it failed, which the operator pays. */
-export async function releaseHold(running: Running, outputBytes: number): Promise<void> {
-  const generated = ownCount(running, { earlyUsage: null, outputBytes });
-  const lossMicros = outputBytes === 0 ? zeroMicros : priceUsage(running.price, generated).upstreamCostMicros;
+/** What an upstream had done before it failed, which the operator pays. */
+export type Generated = Pick<Ended, 'outputBytes' | 'searches'>;
+export const nothingGenerated: Generated = { outputBytes: 0 };
+
+/** Gives the hold back. */
+export async function releaseHold(running: Running, { outputBytes, searches: reported = 0 }: Generated): Promise<void> {
+  const usage = ownCount(running, { earlyUsage: null, outputBytes });
+  const searches = clampSearches(running, reported);
+  const isLost = outputBytes > 0 || searches > 0;
+  const lossMicros = isLost ? priceUsage(running.price, usage, searches).upstreamCostMicros : zeroMicros;
   running.trace.ending ??= 'failed';
   const outcome = await running.gateway.ledger.submit({ type: 'release', holdId: running.hold.id, lossMicros });
   running.isResolved = true;
   if (outcome.type === 'released') running.trace.lossMicros = lossMicros;
 }
 
-type Priced = { readonly usage: Usage; readonly upstreamCostMicros: Micros; readonly priceVersion: string };
+type Priced = {
+  readonly usage: Usage;
+  readonly searches: number;
+  readonly upstreamCostMicros: Micros;
+  readonly priceVersion: string;
+};
 
 function recordOf({ model, format, route, request }: Running, ended: Ended, priced: Priced): ChargeRecord {
   return {
@@ -63,6 +79,7 @@ function recordOf({ model, format, route, request }: Running, ended: Ended, pric
     endpoint: format.name,
     provider: route.transport === 'http' ? route.provider.name : 'sandbox',
     usage: priced.usage,
+    webSearches: priced.searches,
     usageSource: ended.usage ? 'upstream' : 'estimate',
     priceVersion: priced.priceVersion,
     upstreamCostMicros: priced.upstreamCostMicros,
@@ -76,14 +93,16 @@ function ownCount({ estimate }: Running, { earlyUsage, outputBytes }: Pick<Ended
 }
 
 /** An upstream's usage is untrusted: no request can have more input than the context, nor more output than the model gives. */
-function clampUsage({ model, request, gateway, requestId, route }: Running, usage: Usage): Usage {
+function clampUsage({ model, request, gateway, requestId, route, search }: Running, usage: Usage): Usage {
   const outputMax = model.maxOutputTokens * request.choices;
-  if (totalInputTokens(usage) <= model.contextTokens && usage.outputTokens <= outputMax) return usage;
+  // Every search is a round of its own, whose input is counted again.
+  const inputMax = model.contextTokens * (1 + (search?.searchesMax ?? 0));
+  if (totalInputTokens(usage) <= inputMax && usage.outputTokens <= outputMax) return usage;
   gateway.log.warn(
     { request_id: requestId, provider: route.transport, usage },
     'the upstream reported more tokens than the model can take or give: clamped',
   );
-  let room = model.contextTokens;
+  let room = inputMax;
   const take = (tokens: number) => {
     const taken = Math.min(tokens, room);
     room -= taken;
@@ -97,4 +116,15 @@ function clampUsage({ model, request, gateway, requestId, route }: Running, usag
     outputTokens: Math.min(usage.outputTokens, outputMax),
     reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens, outputMax),
   };
+}
+
+/** The provider was told how many searches it may run: more than that is nothing the client asked for. */
+function clampSearches({ search, gateway, requestId }: Running, searches: number): number {
+  const searchesMax = search?.searchesMax ?? 0;
+  if (searches <= searchesMax) return searches;
+  gateway.log.warn(
+    { request_id: requestId, searches, searchesMax },
+    'the upstream reported more web searches than it was allowed: clamped',
+  );
+  return searchesMax;
 }

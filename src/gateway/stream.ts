@@ -3,77 +3,94 @@ import type { UpstreamFailure } from '../canonical/event.ts';
 import type { ApiError } from '../canonical/errors.ts';
 import type { StreamProgress } from '../formats/format.ts';
 import { callUpstream, noteFailure, type CallFailed } from './call.ts';
-import type { ClientStream } from './client.ts';
 import { endFailed } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
-import { answerContextOf, headHeaders, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
+import { HoldGrowth } from './hold-growth.ts';
+import { Output } from './output.ts';
+import { answerContextOf, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
 import { settleHold, type Charge } from './settle.ts';
 import { UpstreamBroken } from './upstream.ts';
 
 export async function streamAnswer(running: Running): Promise<void> {
   stopWhenGone(running);
-  const { reply, ignored } = await callUpstream(running);
-  if (reply.kind === 'failure') {
-    const error = await endWithoutSuccess(running, reply, { earlyUsage: null, outputBytes: 0 });
-    if (error) throw error;
-    return;
+  const output = new Output(running);
+  try {
+    const { reply, ignored } = await callUpstream(running);
+    output.ignored = ignored;
+    if (reply.kind === 'failure') await failAtOnce(running, reply, output);
+    else await relay(running, openFrames(running, reply, answerContextOf(running)), output);
+  } finally {
+    output.close();
   }
-  const output = new Output(running, ignored);
-  const { frames, pipe } = openFrames(running, reply, answerContextOf(running));
-  const failure = await copyFrames(running, frames, output);
-  if (failure === null && pipe.progress.status === 'finished') await finish(running, pipe, output);
+}
+
+async function relay(running: Running, opened: OpenFrames, output: Output): Promise<void> {
+  const { pipe } = opened;
+  const growth = new HoldGrowth(running);
+  const stopWatching = running.gateway.growths.watch(growth, {
+    outputBytes: () => pipe.progress.outputBytes,
+    onRefused: () => running.controller.abort(),
+  });
+  const failure = await copyFrames(running, opened, { output, growth }).finally(stopWatching);
+  if (growth.isRefused && pipe.progress.status === 'running') await endAtLimit(running, pipe, output);
+  else if (failure === null && pipe.progress.status === 'finished') await finish(running, pipe, output);
   else await fail(running, pipe, output, failure ?? failureOf(pipe.progress));
 }
 
-/** Opens the client's stream with the first frames, so that what fails before them is still an error with its own status. */
-class Output {
-  readonly #running: Running;
-  readonly #ignored: readonly string[];
-  #stream: ClientStream | null = null;
-
-  constructor(running: Running, ignored: readonly string[]) {
-    this.#running = running;
-    this.#ignored = ignored;
-  }
-
-  get hasBegun(): boolean {
-    return this.#stream !== null;
-  }
-
-  open(): ClientStream {
-    if (this.#stream) return this.#stream;
-    const { gateway, client, hold } = this.#running;
-    const { headers } = gateway;
-    this.#stream = client.startStream(
-      { ...headHeaders(this.#running, this.#ignored), [headers.reserved]: String(hold.amountMicros) },
-      [headers.cost, headers.balance],
-    );
-    return this.#stream;
-  }
+/** Nothing more can be held: the upstream is stopped, and the answer so far is charged and ends as at its length limit. */
+async function endAtLimit(running: Running, pipe: OpenFrames['pipe'], output: Output): Promise<void> {
+  running.controller.abort();
+  // A stream of which nothing has come yet is still begun properly.
+  const ending = output.hasFrames ? pipe : running.format.writeStream(answerContextOf(running));
+  const frames = ending.limit();
+  if (!running.client.isGone()) await output.write(frames);
+  await finish(running, ending, output);
 }
 
-/** Copies until the stream has ended, and on for some seconds when the client has left. Returns how the upstream failed, if it did. */
-async function copyFrames(running: Running, frames: AsyncIterable<string>, output: Output): Promise<UpstreamFailure | null> {
+type Copying = { readonly output: Output; readonly growth: HoldGrowth };
+
+/**
+ * Copies until the stream has ended, or nothing more can be held for it, and on for some seconds when the client has left. Returns how the
+ * upstream failed, if it did.
+ */
+async function copyFrames(
+  running: Running,
+  { frames, pipe }: OpenFrames,
+  { output, growth }: Copying,
+): Promise<UpstreamFailure | null> {
   try {
     for await (const text of frames) {
-      if (text === '' || running.client.isGone()) continue;
-      const written = output.open().write(text);
+      const written = passOn(running, text, { output, pipe });
       if (written) await written;
+      const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;
+      if (granted && !(await granted)) return null;
     }
     return null;
   } catch (error) {
     if (!(error instanceof UpstreamBroken)) throw error;
     const { failure } = error;
+    if (growth.isRefused) return null;
     if (!running.controller.signal.aborted) noteFailure(running, failure);
     return failure;
   }
+}
+
+function passOn(
+  running: Running,
+  text: string,
+  { output, pipe }: Pick<OpenFrames, 'pipe'> & Pick<Copying, 'output'>,
+): Promise<void> | void {
+  if (text === '' || running.client.isGone()) return;
+  // A stream that fails with its first piece has said nothing worth a frame: the error keeps its status.
+  if (pipe.progress.status === 'failed' && !output.hasBegun) return;
+  return output.write(text);
 }
 
 async function finish(running: Running, pipe: OpenFrames['pipe'], output: Output): Promise<void> {
   const { client, gateway } = running;
   const charge = await settleHold(running, { ...pipe.progress, ending: client.isGone() ? 'cut-off' : 'complete' });
   if (client.isGone()) return;
-  output.open().end(pipe.close(costComment(charge)), {
+  output.end(pipe.close(costComment(charge)), {
     [gateway.headers.cost]: String(charge.costMicros),
     [gateway.headers.balance]: String(charge.balanceCents),
   });
@@ -83,25 +100,35 @@ function costComment({ costMicros, balanceCents }: Charge): string {
   return `: cost_micros=${costMicros} balance_cents=${balanceCents}`;
 }
 
+/** The upstream refused. The client is told in an answer of its own, or in its stream where a keep-alive has opened that. */
+async function failAtOnce(running: Running, failed: CallFailed, output: Output): Promise<void> {
+  const error = await endWithoutSuccess(running, failed, { earlyUsage: null, outputBytes: 0 });
+  if (error) tell(running, running.format.writeStream(answerContextOf(running)), output, error);
+}
+
 async function fail(running: Running, pipe: OpenFrames['pipe'], output: Output, failure: UpstreamFailure): Promise<void> {
   const error = await endWithoutSuccess(running, { failure, requestSent: true }, pipe.progress);
-  if (!error) return;
+  if (error) tell(running, pipe, output, error);
+}
+
+/** Throws the error where it can still be an answer with its own status. */
+function tell(running: Running, pipe: Pick<OpenFrames['pipe'], 'fail'>, output: Output, error: ApiError): void {
   if (!output.hasBegun) throw error;
   running.trace.errorCode = error.code;
-  output.open().end(pipe.fail(error, running.requestId), {});
+  output.end(pipe.fail(error, running.requestId), {});
 }
 
 /** A stream that we stopped because its client left is paid for as far as it came; a failure is free. Returns the error to tell. */
 async function endWithoutSuccess(
   running: Running,
   { failure, requestSent }: Pick<CallFailed, 'failure' | 'requestSent'>,
-  { earlyUsage, outputBytes }: Pick<StreamProgress, 'earlyUsage' | 'outputBytes'>,
+  { earlyUsage, outputBytes, searches }: Pick<StreamProgress, 'earlyUsage' | 'outputBytes' | 'searches'>,
 ): Promise<ApiError | null> {
   if (wasStoppedByClient(running) && requestSent) {
-    await settleHold(running, { usage: null, earlyUsage, outputBytes, ending: 'cut-off' });
+    await settleHold(running, { usage: null, earlyUsage, outputBytes, searches, ending: 'cut-off' });
     return null;
   }
-  return endFailed(running, failure, outputBytes);
+  return endFailed(running, failure, { outputBytes, searches });
 }
 
 function failureOf(progress: StreamProgress): UpstreamFailure {

@@ -1,4 +1,5 @@
 // Writes what goes upstream: along the straight path when both sides speak one format, else through the canonical request.
+import { lowerCustomTools } from '../canonical/custom-tools.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
@@ -13,7 +14,12 @@ export type WrittenRequest =
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
       readonly ignored: readonly string[];
+      /** The custom tools that were sent as functions: their calls are custom again in the answer. */
+      readonly loweredTools: ReadonlySet<string>;
     };
+
+type WrittenBody = UpstreamRequest & { readonly loweredTools: ReadonlySet<string> };
+const none: ReadonlySet<string> = new Set();
 
 /** Throws ApiError `invalid_request` on what the target cannot express or a shared credential must not pass. */
 export function writeUpstreamRequest(asked: Asked, maxOutputTokens: number): WrittenRequest {
@@ -27,14 +33,16 @@ export function writeUpstreamRequest(asked: Asked, maxOutputTokens: number): Wri
     maxOutputTokens,
     thinking: asked.model.supports.thinking,
     maxTokensField: route.kind.maxTokensField,
+    ...(asked.search && { searchesMax: asked.search.searchesMax }),
   };
-  const { body, ignored } = writeBody(asked, route, target);
+  const { body, ignored, loweredTools } = writeBody(asked, route, target);
   return {
     transport: 'http',
     path: route.kind.path(route.format, target),
     headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
     body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(body, route.format) : body),
     ignored,
+    loweredTools,
   };
 }
 
@@ -42,10 +50,15 @@ function writeBody(
   { format, request }: Asked,
   route: Extract<ChosenRoute, { transport: 'http' }>,
   target: UpstreamTarget,
-): UpstreamRequest {
-  if (route.format === format.name) return format.relay.writeRequest(request, target);
+): WrittenBody {
+  if (route.format === format.name) return { ...format.relay.writeRequest(request, target), loweredTools: none };
   const upstreamFormat = upstreamFormats[route.format];
-  if (!upstreamFormat) throw new Error(`no upstream format ${route.format}`);
-  const { body, ignored } = upstreamFormat.writeRequest(format.readRequest(request), target);
-  return { body, ignored: [...(format.ignoredFields?.(request) ?? []), ...ignored] };
+  const read = format.readRequest(request);
+  const lowered = route.kind.customTools ? { request: read, names: none, ignored: [] } : lowerCustomTools(read);
+  const { body, ignored } = upstreamFormat.writeRequest(lowered.request, target);
+  return {
+    body,
+    ignored: [...(format.ignoredFields?.(request) ?? []), ...lowered.ignored, ...ignored],
+    loweredTools: lowered.names,
+  };
 }

@@ -17,9 +17,12 @@ export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
 }
 
-/** Where batches go: a worker thread, or a database server. Answers in the order of the commands; fails when it is broken for good. */
+/**
+ * Where batches go: a worker thread, or a database server. Answers in the order of the commands; fails when it is broken for good. A reply
+ * may come later than its batch: the next ones do not wait for it.
+ */
 export type BatchRunner = {
-  readonly run: (commands: readonly Command[]) => Promise<readonly Reply[]>;
+  readonly run: (commands: readonly Command[]) => Promise<readonly (Reply | Promise<Reply>)[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -60,7 +63,7 @@ export function createBatcher(runner: BatchRunner): Ledger {
   async function runBatch(batch: readonly Waiting[]): Promise<void> {
     try {
       const replies = await runner.run(batch.map(({ command }) => command));
-      batch.forEach((item, index) => answer(item, replies[index]!));
+      batch.forEach((item, index) => answerWith(item, replies[index]!));
     } catch (error) {
       const { message } = error as Error;
       ended = new LedgerUnavailable(`the ledger failed: ${message}`, { cause: error });
@@ -68,6 +71,11 @@ export function createBatcher(runner: BatchRunner): Ledger {
       waiting = [];
     }
   }
+}
+
+function answerWith(item: Waiting, reply: Reply | Promise<Reply>): void {
+  if (reply instanceof Promise) void reply.then((late) => answer(item, late), item.reject);
+  else answer(item, reply);
 }
 
 function answer({ resolve, reject, command }: Waiting, reply: Reply): void {

@@ -75,9 +75,11 @@ export type ChargeRecord = {
   readonly endpoint: string;
   readonly provider: string;
   readonly usage: Usage;
+  /** That the provider ran, each at a price of its own. */
+  readonly webSearches: number;
   /** Whether the upstream's usage was used, or our own count. */
   readonly usageSource: 'upstream' | 'estimate';
-  /** Which price was applied: `effective_from` and tier. */
+  /** Which price was applied: `effective_from`, tier, and the price of a search where there were some. */
   readonly priceVersion: string;
   /** What the request cost the operator. */
   readonly upstreamCostMicros: Micros;

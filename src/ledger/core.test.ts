@@ -21,7 +21,7 @@ test('an amount below 0 or with a fraction is a bug: nothing of its batch is dec
       { ...creditOf(ledgerId, 1, 'd2'), type: 'debit', amountMicros: amount },
     ];
     for (const command of bad) {
-      assert.throws(() => runCommands(book, [command], startMs), undefined, `${command.type} of ${amount}`);
+      assert.throws(() => runCommands(book, [command], startMs), Error, `${command.type} of ${amount}`);
     }
   }
 });

@@ -73,6 +73,7 @@ export const record: ChargeRecord = {
   endpoint: 'chat',
   provider: 'sandbox',
   usage: { ...noUsage, inputTokens: 60, cacheReadTokens: 40, outputTokens: 10 },
+  webSearches: 0,
   usageSource: 'upstream',
   priceVersion: '0',
   upstreamCostMicros: micros(1),

@@ -1,8 +1,8 @@
 // Opens the ledger of a database for one of its two users: the gateway, which charges requests, and the command line, which
-// credits and debits accounts beside it.
+// credits and debits accounts beside it. The database's URL decides which store it is.
 import { hostname } from 'node:os';
 import type { Worker } from 'node:worker_threads';
-import { sqlitePathOf } from '../db/database.ts';
+import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
 import { createBatcher } from './batcher.ts';
 import type { Credit, Debit, Ledger, Outcome } from './commands.ts';
@@ -15,36 +15,53 @@ export type LedgerOptions = {
   readonly owner: string;
   /** Called once if the ledger can no longer be written; every command is rejected from then on, and the process should end. */
   readonly onFailure?: (error: Error) => void;
-  /** Prepared already; else one is started now. */
+  /** Called at each failure of a database server, which is asked again until it answers. */
+  readonly onTrouble?: (error: unknown) => void;
+  /** Prepared already, for SQLite; else one is started now. */
   readonly worker?: Worker;
 };
 
-/** For the gateway. The tables must be there (`Database.migrate`). Resolves once holds of dead processes have been given back. */
-export async function openLedger({ databaseUrl, owner, onFailure = () => {}, worker }: LedgerOptions): Promise<Ledger> {
+/**
+ * For the gateway. The tables must be there (`Database.migrate`). On SQLite it resolves once holds of dead processes have been given back;
+ * on PostgreSQL that follows within a minute, when their leases have ended.
+ */
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { databaseUrl, owner, onFailure = () => {}, onTrouble = () => {}, worker } = options;
   const self = { owner, host: hostname(), pid: process.pid, processStartedAtMs: Math.round(performance.timeOrigin) };
-  return createBatcher(await startWorker({ path: sqlitePathOf(databaseUrl), self }, { onFailure, worker }));
+  if (!isPostgresUrl(databaseUrl)) {
+    return createBatcher(await startWorker({ path: sqlitePathOf(databaseUrl), self }, { onFailure, worker }));
+  }
+  await worker?.terminate();
+  const { openPostgresLedger } = await import('./postgres-ledger.ts');
+  return openPostgresLedger({ url: databaseUrl, onTrouble, self });
 }
 
-/** A ledger in this thread, without holds: nothing here would keep their lease. */
+/** A ledger without holds: nothing here would keep their lease. */
 export type AdminLedger = {
-  /** Durable when it returns. Throws when the command cannot be run. */
-  readonly submit: (command: Credit | Debit) => Outcome;
-  readonly close: () => void;
+  /** Durable when it resolves. Throws when the command cannot be run. */
+  readonly submit: (command: Credit | Debit) => Promise<Outcome>;
+  readonly close: () => Promise<void>;
 };
 
 /**
  * For a command-line process, also beside a running gateway: each command is a short transaction that waits for its turn. Not
  * inside a transaction of `Database.write`, which it would wait for in vain.
  */
-export function openLedgerInProcess(databaseUrl: string): AdminLedger {
-  const connection = connectSqlite(sqlitePathOf(databaseUrl), { readOnly: false });
+export async function openLedgerInProcess(databaseUrl: string): Promise<AdminLedger> {
+  if (!isPostgresUrl(databaseUrl)) return openSqliteInProcess(sqlitePathOf(databaseUrl));
+  const { openPostgresAdminLedger } = await import('./postgres-ledger.ts');
+  return openPostgresAdminLedger({ url: databaseUrl, onTrouble: () => {} });
+}
+
+function openSqliteInProcess(path: string): AdminLedger {
+  const connection = connectSqlite(path, { readOnly: false });
   const store = new SqliteStore(connection);
   return {
-    submit: (command) => {
+    submit: async (command) => {
       const reply = store.run([command])[0]!;
       if (reply.type === 'rejected') throw new Error(reply.message);
       return reply;
     },
-    close: () => connection.close(),
+    close: async () => connection.close(),
   };
 }

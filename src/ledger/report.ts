@@ -4,8 +4,7 @@ import type { Tables } from '../db/schema.ts';
 import { type Micros, micros } from '../lib/money.ts';
 import type { Mode } from './commands.ts';
 
-export const reportGroups = ['day', 'account', 'key', 'model'] as const;
-export type ReportGroup = (typeof reportGroups)[number];
+export type ReportGroup = 'day' | 'account' | 'key' | 'model';
 
 export type ReportQuery = {
   readonly by: ReportGroup;
@@ -89,7 +88,7 @@ async function sumFailures(db: Kysely<Tables>, query: ReportQuery): Promise<Read
   const rows = await db
     .selectFrom('entries as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
-    .select(({ fn }) => [groupOf(query.by, sql.lit('')).as('group'), fn.sum<number>('row.loss_micros').as('loss')])
+    .select(({ fn }) => [groupOf(query.by, sql.lit('')).as('group'), fn.sum<number | string>('row.loss_micros').as('loss')])
     .where('row.kind', '=', 'release')
     .where('row.loss_micros', '>', micros(0))
     .where('ledgers.mode', '=', query.mode)

@@ -29,16 +29,19 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One pass over the text; strings, which are most of it, are skipped with a native search. */
-function isTooDeep(text: string): boolean {
-  if (text.length <= jsonDepthMax) return false;
+/**
+ * Whether JSON text is nested deeper than anything is parsed here: V8 parses any depth, but overflows its stack when it writes it again.
+ * One pass over the text; strings, which are most of it, are skipped with a native search.
+ */
+export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
+  if (text.length <= depthMax) return false;
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === quote) {
       index = endOfString(text, index);
     } else if (code === 0x5b || code === 0x7b) {
-      if (++depth > jsonDepthMax) return true;
+      if (++depth > depthMax) return true;
     } else if (code === 0x5d || code === 0x7d) {
       depth--;
     }

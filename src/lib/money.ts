@@ -10,6 +10,9 @@ export type Micros = number & { readonly [microsBrand]: true };
 /** Whole picodollars a token. USD per million tokens × 10⁶: $2.50 a million is 2 500 000. */
 export type PicosPerToken = number & { readonly [picosBrand]: true };
 
+/** Whole picodollars, exact at any size: the price of one call of a tool, and sums on their way to a charge. */
+export type Picos = bigint;
+
 const microsPerDollar = 1_000_000;
 export const microsPerCent = 10_000;
 const picosPerMicro = 1_000_000n;
@@ -36,6 +39,13 @@ export function picosFromUsdPerMillion(usd: number): PicosPerToken {
   const picos = Math.round(usd * 1_000_000);
   if (!Number.isSafeInteger(picos) || picos < 0) throw new RangeError(`not a price in USD per million tokens: ${usd}`);
   return picos as PicosPerToken;
+}
+
+/** A configured price in USD a call to picodollars; a microdollar is the finest step. */
+export function picosFromUsd(usd: number): Picos {
+  const wholeMicros = micros(Math.round(usd * microsPerDollar));
+  if (wholeMicros < 0) throw new RangeError(`not a price in USD: ${usd}`);
+  return BigInt(wholeMicros) * picosPerMicro;
 }
 
 export function usdPerMillionFromPicos(price: PicosPerToken): number {

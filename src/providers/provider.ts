@@ -1,6 +1,6 @@
 // What a provider is: base URL, authentication and quirks as data and small pure functions; the sandbox answers by itself.
 // A new provider is one folder and one line in registry.ts.
-import type { StreamEvent } from '../canonical/event.ts';
+import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
 import type { JsonObject, UpstreamTarget } from '../formats/format.ts';
@@ -19,6 +19,10 @@ export type HttpProviderKind = {
   readonly headers: (apiKey: string | null, client: ForwardableHeaders) => Readonly<Record<string, string>>;
   /** Which field bounds the output in Chat. */
   readonly maxTokensField: UpstreamTarget['maxTokensField'];
+  /** Whether it knows custom tools, whose input is free text; elsewhere they are sent as functions. */
+  readonly customTools?: boolean;
+  /** What the provider's own errors mean, where the status alone misleads. `body`: parsed JSON, or text where it was none. */
+  readonly readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
   /** Last changes to a body for this provider; most have none. */
   readonly adaptBody?: (body: JsonObject, format: UpstreamFormatName) => JsonObject;
 };

@@ -11,7 +11,7 @@ export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFo
   return async (request, reply) => {
     // A connection kept alive can still bring work after the port has closed.
     if (lifecycle.isDraining) throw shuttingDown();
-    const client = httpClient(reply);
+    const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);
     const beta = request.headers['anthropic-beta'];

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import Fastify from 'fastify';
-import type { Client } from '../gateway/client.ts';
+import type { Client, ClientStream } from '../gateway/client.ts';
 import { httpClient } from './http-client.ts';
 
 const stallMs = 200;
@@ -57,4 +58,40 @@ test('a client of HTTP/1.0, which knows no trailers, gets its stream without the
   assert.match(received, /^HTTP\/1\.1 200 /);
   assert.doesNotMatch(received, /trailer/i);
   assert.ok(received.endsWith('\r\n\r\ndata: [DONE]\n\n'));
+});
+
+async function sendTwo(stream: ClientStream, event: string): Promise<void> {
+  await stream.write(event);
+  stream.end('data: [DONE]\n\n', {});
+}
+
+test('a large event that is taken slowly but steadily is sent whole', { timeout: 20_000 }, async (t) => {
+  const socket = await open(t, (client) => void sendTwo(client.startStream({}, []), large));
+  let read = 0;
+  // All of it takes several times as long as a reader may stand still; the kernel asks for more only by the megabyte.
+  for await (const piece of socket) {
+    read += (piece as Buffer).length;
+    if (read >= large.length) break;
+    await setTimeout(1);
+  }
+  assert.ok(read >= large.length, `cut off after ${read} bytes`);
+});
+
+test('a keep-alive is not put behind what the client has yet to take', { timeout: 5_000 }, async (t) => {
+  const opened = Promise.withResolvers<ClientStream>();
+  const socket = await open(t, (client) => {
+    const stream = client.startStream({}, []);
+    stream.keepAlive(': keep-alive\n\n');
+    void stream.write(large);
+    opened.resolve(stream);
+  });
+  const stream = await opened.promise;
+  // Into the kernel goes what fits.
+  await setTimeout(stallMs / 4);
+  const waiting = serverSide(socket).writableLength;
+  assert.ok(waiting > 0);
+  for (let count = 0; count < 1_000; count++) stream.keepAlive(': keep-alive\n\n');
+  assert.equal(serverSide(socket).writableLength, waiting);
+  const [received] = (await once(socket.resume(), 'data')) as [Buffer];
+  assert.match(String(received), /: keep-alive\n\n/, 'there was room for the first');
 });

@@ -3,10 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Client, ClientStream } from '../gateway/client.ts';
 
-/** A client that takes nothing for so long counts as gone. */
-const defaultStallMs = 60_000;
-
-export function httpClient(reply: FastifyReply, stallMs = defaultStallMs): Client {
+/** `stallMs`: a client that takes nothing for so long counts as gone. */
+export function httpClient(reply: FastifyReply, stallMs: number): Client {
   const { raw } = reply;
   const callbacks: (() => void)[] = [];
   let isGone = raw.destroyed;
@@ -44,10 +42,16 @@ export function httpClient(reply: FastifyReply, stallMs = defaultStallMs): Clien
 }
 
 function streamTo(raw: ServerResponse, isGone: () => boolean, stallMs: number): ClientStream {
+  let isInPieces = false;
   return {
     write(frames) {
-      if (isGone() || raw.write(frames)) return undefined;
-      return untilRoom(raw, stallMs);
+      if (isGone()) return undefined;
+      if (frames.length <= pieceBytes) return raw.write(frames) ? undefined : untilRoom(raw, stallMs);
+      isInPieces = true;
+      return writeInPieces(raw, Buffer.from(frames), { isGone, stallMs }).finally(() => (isInPieces = false));
+    },
+    keepAlive(frame) {
+      if (!isGone() && !isInPieces && !raw.writableNeedDrain) raw.write(frame);
     },
     end(frames, trailers) {
       if (isGone()) return;
@@ -56,6 +60,22 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stallMs: number): 
       dropWhenStalled(raw, stallMs);
     },
   };
+}
+
+const pieceBytes = 64 * 1024;
+
+/**
+ * A socket tells that all of a write has been taken, never how much of it: an event with a picture in it is megabytes, and a slow reader
+ * that takes them steadily must not look like one that takes nothing.
+ */
+async function writeInPieces(
+  raw: ServerResponse,
+  bytes: Buffer,
+  { isGone, stallMs }: { readonly isGone: () => boolean; readonly stallMs: number },
+): Promise<void> {
+  for (let start = 0; start < bytes.length && !isGone(); start += pieceBytes) {
+    if (!raw.write(bytes.subarray(start, start + pieceBytes))) await untilRoom(raw, stallMs);
+  }
 }
 
 /** What has been answered to the end must not stay in memory for a client that does not take it. Most have by now: no timer for them. */

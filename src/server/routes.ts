@@ -6,6 +6,7 @@ import { runModel } from './charged.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { checkContentType } from './middleware/body.ts';
+import { getMetrics, type Metrics } from './metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
 import { getUsage } from './usage.ts';
 
@@ -17,7 +18,7 @@ export type Route = {
   readonly queryKey?: boolean;
 };
 
-export function routesOf(context: ServerContext): readonly Route[] {
+export function routesOf(context: ServerContext, metrics: Metrics): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -39,6 +40,7 @@ export function routesOf(context: ServerContext): readonly Route[] {
 
     { method: 'GET', url: '/healthz', auth: 'none', handler: getHealth() },
     { method: 'GET', url: '/readyz', auth: 'none', handler: getReadiness(context) },
+    { method: 'GET', url: '/metrics', auth: 'none', handler: getMetrics(metrics, context.gateway.config.metrics.token) },
   ];
 }
 

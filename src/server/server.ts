@@ -9,6 +9,7 @@ import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
 import { errorBody, errorHandler, fromFastify, sendError } from './middleware/errors.ts';
 import { trace } from './middleware/trace.ts';
+import { createMetrics } from './metrics.ts';
 import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
 
 /** How long a request may take to arrive, and its headers alone: a client that dawdles holds a socket, not the gateway. */
@@ -19,7 +20,8 @@ const keepAliveTimeoutMs = 75_000;
 
 export function createServer(context: ServerContext): FastifyInstance {
   const { config, log } = context.gateway;
-  const startTrace = trace(log, context.lifecycle);
+  const metrics = createMetrics(context.gateway);
+  const startTrace = trace({ log, lifecycle: context.lifecycle, metrics });
   const app = Fastify({
     logger: false,
     trustProxy: config.server.trust_proxy,
@@ -42,7 +44,7 @@ export function createServer(context: ServerContext): FastifyInstance {
   });
   // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  const routes = routesOf(context);
+  const routes = routesOf(context, metrics);
   acceptBytes(app);
   app.decorateRequest('requestId', '');
   app.decorateRequest('startedAtMs', 0);

@@ -35,6 +35,7 @@ function usageRecord(charge: Charge) {
     output_tokens: usage.outputTokens,
     total_tokens: inputTokens + usage.outputTokens,
     cost_cents: charge.costMicros / microsPerCent,
+    ...(charge.webSearches > 0 && { web_searches: charge.webSearches }),
     request_id: charge.id,
   };
 }

@@ -13,6 +13,7 @@ import {
   answerJson,
   answerSse,
   answerStatus,
+  framesText,
   hang,
   readRecording,
   thenHang,
@@ -520,15 +521,6 @@ function withoutLongWrites({ cacheWrite = 0, cacheWrite1h = 0, ...tokens }: Toke
 function startOf(name: Endpoint['name']): SseFrame[] {
   const { start, deltas } = streamFrames(name, short);
   return [...start, ...deltas.slice(0, 2)];
-}
-
-function framesText(frames: readonly SseFrame[]): string {
-  return frames
-    .map((frame) => {
-      if (typeof frame === 'string') return frame;
-      return `${frame.event === undefined ? '' : `event: ${frame.event}\n`}data: ${JSON.stringify(frame.data)}\n\n`;
-    })
-    .join('');
 }
 
 /** A status, or the format's own error event at the end of a stream that had begun; never a cost. */

@@ -1,153 +1,131 @@
-// Recorded answers of real providers, played by the local upstream through the started program along the straight path: the client
-// reads the same text, and is charged for the tokens that the provider counted.
+// Every recorded answer of a real provider, played by the local upstream through the started program to a client of each format: the
+// client reads what the provider said, and is charged for the tokens that it counted. A table at the end counts the recordings that agree.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { ClientFormatName } from '../../src/canonical/format-name.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { answerBytes, readRecording } from '../support/upstream.ts';
+import type { Reply } from '../support/http.ts';
+import { assertAgrees, readPlainly } from '../support/plain/read-plainly.ts';
+import type { Reading, WireFormatName } from '../support/plain/reading.ts';
+import { isAsked, loadRecordings, type Recording } from '../support/recordings.ts';
+import { checkStream } from '../support/stream-rules.ts';
+import { answerBytes } from '../support/upstream.ts';
 
-type Recording = { readonly file: string; readonly format: string; readonly stream: boolean; readonly status: number };
-type Json = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- recordings have no type, and are read plainly
+type Client = { readonly path: string; readonly body: object };
 
-const index = join(import.meta.dirname, '..', '..', '..', 'shared', 'fixtures', 'index.json');
-const recordings = existsSync(index) ? (JSON.parse(readFileSync(index, 'utf8')) as Recording[]) : [];
-
-/** How each wire format is asked for, and where its recordings are played. */
-const wires: Readonly<Record<string, { path: string; upstreamPath: string; model: string; body: Json }>> = {
-  'openai-chat': {
-    path: '/v1/chat/completions',
-    upstreamPath: '/local/v1/chat/completions',
-    model: 'recorded-chat',
-    body: { messages: [{ role: 'user', content: 'x' }] },
-  },
-  'openai-responses': { path: '/v1/responses', upstreamPath: '/v1/responses', model: 'recorded-responses', body: { input: 'x' } },
-  anthropic: {
-    path: '/v1/messages',
-    upstreamPath: '/v1/messages',
-    model: 'recorded-messages',
-    body: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] },
-  },
+const clients: Readonly<Record<ClientFormatName, Client>> = {
+  responses: { path: '/v1/responses', body: { input: 'x' } },
+  chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'x' }] } },
+  messages: { path: '/v1/messages', body: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] } },
 };
 
-/** The provider failed in mid-stream: the client is told so, and not charged. */
-const failed = 'openai-responses/stream/ai--openai-error.1.sse';
-/** Two answers, one after the other, in one file: a request has one. */
-const twoAnswers = [
-  'openai-responses/stream/ai--openai-shell-tool.1.sse',
-  'anthropic/stream/ai--anthropic-tool-search-bm25.1.sse',
-];
+/** Where the recordings of a format are played, whole and streamed. */
+const upstreamPaths: Readonly<Record<WireFormatName, readonly [whole: string, streamed: string]>> = {
+  responses: ['/v1/responses', '/v1/responses'],
+  chat: ['/local/v1/chat/completions', '/local/v1/chat/completions'],
+  messages: ['/v1/messages', '/v1/messages'],
+  gemini: ['/v1beta/models/recorded:generateContent', '/v1beta/models/recorded:streamGenerateContent'],
+};
+
+/** What a client is told of a status that the provider answered with. */
+const toldStatus: Readonly<Record<number, number>> = { 400: 400, 401: 502, 404: 400, 429: 503 };
+
+const clientNames = Object.keys(clients) as ClientFormatName[];
+const recordings = loadRecordings();
+const agreed = new Map<string, number>();
 
 let gateway: TestGateway;
 let key: string;
 
 before(async () => {
-  const model = (provider: string) => ({
-    routes: [{ provider, model: 'recorded' }],
+  const model = (provider: string, api?: string) => ({
+    routes: [{ provider, model: 'recorded', ...(api && { api }) }],
     max_input_tokens: 2_000_000,
     max_output_tokens: 500_000,
     prices: { input: 1, output: 1 },
   });
-  gateway = await startGateway({
-    models: { 'recorded-chat': model('local'), 'recorded-responses': model('openai'), 'recorded-messages': model('anthropic') },
-  });
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 }));
+  gateway = await startGateway((upstream) => ({
+    providers: { google: { kind: 'google', base_url: upstream.url, api_key: 'none' } },
+    models: {
+      'recorded-chat': model('local'),
+      'recorded-responses': model('openai', 'responses'),
+      'recorded-messages': model('anthropic'),
+      'recorded-gemini': model('google'),
+    },
+  }));
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 10_000 }));
 });
 after(() => gateway.stop());
 
-test('the recordings are there', async (t) => {
-  // Says so where they are absent, and fails in CI.
-  await readRecording(t, 'index.json');
+for (const recording of recordings) {
+  for (const client of clientNames) {
+    test(`${recording.file} reaches a client of ${client}`, async () => {
+      const reply = await play(recording, client);
+      const recorded = readPlainly(recording.format, recording.stream, recording.bytes.toString('utf8'));
+      if (recording.status !== 200) checkRefusal(reply, recording);
+      else if (recorded.stop === 'failed') await checkFailure(reply, recording, client);
+      else await checkAnswer({ reply, recording, recorded, client });
+      const cell = `${rowOf(recording)}/${client}`;
+      agreed.set(cell, (agreed.get(cell) ?? 0) + 1);
+    });
+  }
+}
+
+test('the table of recordings and clients', (t) => {
+  for (const row of new Set(recordings.map(rowOf))) {
+    const all = recordings.filter((recording) => rowOf(recording) === row).length;
+    const cells = clientNames.map((client) => `${client} ${agreed.get(`${row}/${client}`) ?? 0}/${all}`);
+    t.diagnostic(`${row.padEnd(20)} ${cells.join('   ')}`);
+  }
 });
 
-for (const { file, format, stream, status } of recordings) {
-  const wire = wires[format];
-  if (!wire) continue;
-  test(`${file} reaches the client`, async (t) => {
-    const bytes = await readRecording(t, file);
-    if (!bytes) return;
-    gateway.upstream.on(
-      wire.upstreamPath,
-      answerBytes(bytes, {
-        status,
-        headers: { 'content-type': stream ? 'text/event-stream' : 'application/json' },
-        sizes: [1, 7, 300, 4_000],
-      }),
-    );
-    const reply = await gateway.post(wire.path, { key, body: { model: wire.model, stream, ...wire.body } });
-    if (status !== 200) {
-      assert.equal(reply.status, { 400: 400, 401: 502, 404: 400, 429: 503 }[status]);
-      return;
-    }
-    if (file === failed) {
-      assert.match(reply.text, /response\.failed/);
-      assert.equal((await usageOf(reply.headers['x-request-id'])).length, 0);
-      return;
-    }
-    const recorded = readPlainly(format, stream, bytes.toString('utf8'));
-    const received = readPlainly(format, stream, reply.text);
-    if (twoAnswers.includes(file)) assert.ok(recorded.text.startsWith(received.text));
-    else assert.equal(received.text, recorded.text);
-    const [record] = await usageOf(reply.headers['x-request-id']);
-    assert.ok(record, reply.text.slice(-500));
-    if (recorded.usage && !twoAnswers.includes(file))
-      assert.deepEqual([record.input_tokens, record.output_tokens], recorded.usage);
-  });
+async function play({ format, stream, status, bytes }: Recording, client: ClientFormatName): Promise<Reply> {
+  const headers = { 'content-type': stream ? 'text/event-stream' : 'application/json' };
+  gateway.upstream.on(upstreamPaths[format][stream ? 1 : 0], answerBytes(bytes, { status, headers, sizes: [1, 7, 300, 4_000] }));
+  const { path, body } = clients[client];
+  const usage = client === 'chat' && stream ? { stream_options: { include_usage: true } } : {};
+  return gateway.post(path, { key, body: { model: `recorded-${format}`, stream, ...body, ...usage } });
 }
 
-async function usageOf(requestId: unknown): Promise<Json[]> {
-  const reply = await gateway.get(`/v1/usage?request_id=${String(requestId)}`, { key });
-  return reply.json<{ data: Json[] }>().data;
+function checkRefusal(reply: Reply, { status }: Recording): void {
+  assert.equal(reply.status, toldStatus[status], reply.text);
+  assert.ok(reply.error.message.length > 10);
 }
 
-type PlainReading = { readonly text: string; readonly usage: readonly [input: number, output: number] | null };
-
-function readPlainly(format: string, stream: boolean, text: string): PlainReading {
-  const events = stream ? eventsOf(text) : [JSON.parse(text) as Json];
-  if (format === 'openai-chat') return readChat(events, stream);
-  return format === 'anthropic' ? readMessages(events, stream) : readResponses(events, stream);
+/** The provider failed, in mid-stream perhaps: the client is told so, and not charged. */
+async function checkFailure(reply: Reply, { stream }: Recording, client: ClientFormatName): Promise<void> {
+  if (reply.status === 200) assert.deepEqual([stream, checkStream(client, reply.text).ending], [true, 'error']);
+  else assert.ok(reply.status === 502 || reply.status === 503, reply.text);
+  assert.deepEqual(await chargesOf(reply), []);
 }
 
-function eventsOf(text: string): Json[] {
-  const data = text.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []));
-  return data.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Json);
+type Answered = {
+  readonly reply: Reply;
+  readonly recording: Recording;
+  readonly recorded: Reading;
+  readonly client: ClientFormatName;
+};
+
+async function checkAnswer({ reply, recording, recorded, client }: Answered): Promise<void> {
+  const { file, format, stream } = recording;
+  assert.equal(reply.status, 200, reply.text);
+  const straight = format === client;
+  if (stream && (isAsked(file, 'rules') || !straight))
+    checkStream(client, reply.text, { usageAsked: client === 'chat', straight });
+  assertAgrees(readPlainly(client, stream, reply.text), recorded, client, { stop: isAsked(file, 'stop') });
+  const [charge] = await chargesOf(reply);
+  assert.ok(charge, reply.text.slice(-500));
+  const { usage } = recorded;
+  if (usage) assert.deepEqual([charge.input_tokens, charge.output_tokens], [usage.input, usage.output]);
 }
 
-function readChat(events: Json[], stream: boolean): PlainReading {
-  const choices = events.flatMap((event) => (event['choices'] ?? []) as Json[]);
-  const text = choices.map((choice) => (stream ? choice['delta'] : choice['message'])?.content ?? '').join('');
-  const usage = events.map((event) => event['usage']).findLast(Boolean);
-  return { text, usage: usage ? [usage.prompt_tokens, chatOutput(usage)] : null };
+type Charge = { readonly input_tokens: number; readonly output_tokens: number };
+
+async function chargesOf(reply: Reply): Promise<readonly Charge[]> {
+  const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key });
+  return usage.json<{ data: Charge[] }>().data;
 }
 
-/** xAI counts its reasoning beside the completion, as its total shows. */
-function chatOutput(usage: Json): number {
-  const beside = usage['total_tokens'] - usage['prompt_tokens'] - usage['completion_tokens'];
-  return (
-    usage['completion_tokens'] + (beside > 0 && beside === usage['completion_tokens_details']?.reasoning_tokens ? beside : 0)
-  );
-}
-
-function readResponses(events: Json[], stream: boolean): PlainReading {
-  const response = stream ? events.findLast((event) => event['response']?.usage)?.['response'] : events[0];
-  const parts = ((response?.output ?? []) as Json[]).flatMap((item) =>
-    item['type'] === 'message' ? (item['content'] as Json[]) : [],
-  );
-  const usage = response?.usage;
-  return {
-    text: parts.map((part) => part['text'] ?? '').join(''),
-    usage: usage ? [usage.input_tokens, usage.output_tokens] : null,
-  };
-}
-
-function readMessages(events: Json[], stream: boolean): PlainReading {
-  const text = stream
-    ? events.map((event) => event['delta']?.text ?? event['content_block']?.text ?? '').join('')
-    : (events[0]!['content'] as Json[]).map((block) => block['text'] ?? '').join('');
-  const usages = events.map((event) => event['usage'] ?? event['message']?.usage).filter(Boolean) as Json[];
-  const merged = Object.assign({}, ...usages) as Json;
-  const input = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'].map(
-    (name) => (merged[name] as number) ?? 0,
-  );
-  return { text, usage: [input.reduce((sum, count) => sum + count, 0), merged['output_tokens'] as number] };
+function rowOf({ format, stream }: Recording): string {
+  return `${format} ${stream ? 'streams' : 'answers'}`;
 }

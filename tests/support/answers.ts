@@ -1,4 +1,4 @@
-// What providers answer, made for a given text and usage, in the three wire formats, whole and as a stream.
+// What providers answer, made for a given text and usage, in the four wire formats, whole and as a stream.
 import { answerJson, answerSse, type Script, type SseFrame } from './upstream.ts';
 
 /** Tokens in disjoint buckets; each wire format counts them in its own way. */
@@ -14,6 +14,7 @@ export type Tokens = {
 export type Content = { readonly text: string; readonly tokens: Tokens | null };
 
 export type WireName = 'responses' | 'chat' | 'messages';
+export type UpstreamWireName = WireName | 'gemini';
 
 /** The frames of a stream, split where tests cut it. */
 export type StreamFrames = {
@@ -24,27 +25,33 @@ export type StreamFrames = {
 };
 
 const wires: Readonly<
-  Record<WireName, { readonly whole: (content: Content) => object; readonly frames: (content: Content) => StreamFrames }>
+  Record<UpstreamWireName, { readonly whole: (content: Content) => object; readonly frames: (content: Content) => StreamFrames }>
 > = {
   responses: { whole: responseBody, frames: responseFrames },
   chat: { whole: chatBody, frames: chatFrames },
   messages: { whole: messageBody, frames: messageFrames },
+  gemini: { whole: geminiBody, frames: geminiFrames },
 };
 
-export function wholeAnswer(wire: WireName, content: Content): object {
+export function wholeAnswer(wire: UpstreamWireName, content: Content): object {
   return wires[wire].whole(content);
 }
 
-export function streamFrames(wire: WireName, content: Content): StreamFrames {
+export function streamFrames(wire: UpstreamWireName, content: Content): StreamFrames {
   return wires[wire].frames(content);
 }
 
 /** Plays the content as a whole answer or as a stream, as the request asks. */
-export function answerContent(wire: WireName, content: Content, { paceMs = 0 }: { paceMs?: number } = {}): Script {
+export function answerContent(wire: UpstreamWireName, content: Content, { paceMs = 0 }: { paceMs?: number } = {}): Script {
   const whole = answerJson(wholeAnswer(wire, content));
   const { start, deltas, end } = streamFrames(wire, content);
   const stream = answerSse([...start, ...deltas, ...end], { paceMs });
-  return (response, request) => ((request.body as { stream?: boolean }).stream ? stream : whole)(response, request);
+  return (response, request) => (asksForStream(request) ? stream : whole)(response, request);
+}
+
+/** Gemini is told by the path. */
+function asksForStream({ path, body }: Parameters<Script>[1]): boolean {
+  return path.endsWith(':streamGenerateContent') || (body as { stream?: boolean }).stream === true;
 }
 
 function wordsOf(text: string): string[] {
@@ -209,4 +216,39 @@ function messageFrames({ text, tokens }: Content): StreamFrames {
       frame('message_stop'),
     ],
   };
+}
+
+function geminiBody({ text, tokens }: Content): object {
+  return { ...geminiHead([{ text }], 'STOP'), ...(tokens && { usageMetadata: geminiUsage(tokens) }) };
+}
+
+function geminiHead(parts: readonly object[], finishReason?: string): object {
+  return {
+    candidates: [{ content: { parts, role: 'model' }, ...(finishReason && { finishReason }), index: 0 }],
+    modelVersion: 'upstream-model-2026-01-01',
+    responseId: 'upstreamResponse1',
+  };
+}
+
+/** Gemini counts no writes to a cache: what it keeps by itself is read at the price of the input. */
+function geminiUsage({ input, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0, output }: Tokens): object {
+  const promptTokenCount = input + cacheRead + cacheWrite + cacheWrite1h;
+  return {
+    promptTokenCount,
+    ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+    candidatesTokenCount: output,
+    totalTokenCount: promptTokenCount + output,
+  };
+}
+
+/** Nothing marks the end but the finish reason in the last chunk. */
+function geminiFrames({ text, tokens }: Content): StreamFrames {
+  const frame = (part: string, finishReason?: string): SseFrame => ({
+    data: {
+      ...geminiHead([{ text: part }], finishReason),
+      ...(tokens && { usageMetadata: geminiUsage({ ...tokens, output: 1 }) }),
+    },
+  });
+  const last = { ...geminiHead([{ text: '' }], 'STOP'), ...(tokens && { usageMetadata: geminiUsage(tokens) }) };
+  return { start: [], deltas: wordsOf(text).map((word) => frame(word)), end: [{ data: last }] };
 }

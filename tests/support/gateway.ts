@@ -23,15 +23,20 @@ export const upstreamKey = 'sk-upstream-secret-000111222333';
 
 type Config = Readonly<Record<string, unknown>> & { readonly providers?: object; readonly limits?: object };
 
-/** `config`: on top of three live providers, `openai`, `anthropic` and `local`, which are the local upstream. */
-export async function startGateway(config: Config | ((upstream: LocalUpstream) => Config) = {}): Promise<TestGateway> {
+/** `config`: on top of four live providers, `openai`, `anthropic`, `google` and `local`, which are the local upstream. `databaseUrl`: PostgreSQL, for replicas. */
+export async function startGateway(
+  config: Config | ((upstream: LocalUpstream) => Config) = {},
+  { databaseUrl }: { readonly databaseUrl?: string } = {},
+): Promise<TestGateway> {
   const upstream = await startUpstream();
   const { providers, limits, ...rest } = typeof config === 'function' ? config(upstream) : config;
   const program = await startProgram({
+    databaseUrl,
     config: {
       providers: {
         openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: upstreamKey },
         anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: upstreamKey },
+        google: { kind: 'google', base_url: upstream.url, api_key: upstreamKey },
         local: { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' },
         ...providers,
       },
@@ -57,7 +62,7 @@ export class TestGateway {
   constructor(program: Program, upstream: LocalUpstream) {
     this.program = program;
     this.upstream = upstream;
-    this.database = openDatabase(`sqlite:${program.dataDir}/tollgate.db`);
+    this.database = openDatabase(program.databaseUrl);
   }
 
   get url(): string {
@@ -80,8 +85,8 @@ export class TestGateway {
   /** As the command line does it, in this process: a command takes up to a second, and tests need many keys. */
   async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
     const accountId = account ?? (await createAccount(this.database, { name: 'Test' }, createLedgers));
-    if (creditUsd !== undefined) this.#credit(accountId, creditUsd);
-    const digestKey = digestKeyFrom(loadSecret({}, this.program.dataDir, { isShared: false }));
+    if (creditUsd !== undefined) await this.#credit(accountId, creditUsd);
+    const digestKey = digestKeyFrom(loadSecret(this.program.secretEnv, this.program.dataDir, { isShared: false }));
     const made = await createKey(this.database, digestKey, { accountId, mode, ...controls });
     return { ...made!, account: accountId };
   }
@@ -101,11 +106,11 @@ export class TestGateway {
     }
   }
 
-  #credit(accountId: string, usd: number): void {
-    const ledger = openLedgerInProcess(this.database.url);
+  async #credit(accountId: string, usd: number): Promise<void> {
+    const ledger = await openLedgerInProcess(this.database.url);
     try {
       const entryId = newIdWithPrefix('ent');
-      ledger.submit({
+      await ledger.submit({
         type: 'credit',
         entryId,
         ledgerId: ledgerIdOf(accountId, 'live'),
@@ -113,7 +118,7 @@ export class TestGateway {
         note: 'test',
       });
     } finally {
-      ledger.close();
+      await ledger.close();
     }
   }
 }

@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createDatabase } from './postgres.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const entry = join(root, 'dist', 'main.js');
@@ -18,11 +19,20 @@ execFileSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--dev'], { 
 const execFileAsync = promisify(execFile);
 const startTimeoutMs = 30_000;
 
+/** A test that dies must not leave a server behind. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
 export type ProgramOptions = {
   /** The configuration file's content; JSON is YAML. */
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
+  /** A PostgreSQL database (`tests/support/postgres.ts`); else SQLite in the data folder. Programs with the same one are replicas. */
+  readonly databaseUrl?: string;
 };
+
+/** Of every program on PostgreSQL, which makes none of its own. */
+const sharedSecret = 'a secret that all replicas of the tests have';
 
 export type NewKey = {
   readonly mode?: 'live' | 'test';
@@ -37,17 +47,27 @@ export type NewKey = {
 
 export class Program {
   readonly dataDir: string;
+  readonly databaseUrl: string;
+  /** The part of its environment that keys are made with. */
+  readonly secretEnv: { readonly TOLLGATE_SECRET?: string };
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | null = null;
   /** Everything printed since the last start. */
   output = '';
   url = '';
 
-  constructor({ config = {}, env = {} }: ProgramOptions) {
+  constructor({ config = {}, env = {}, databaseUrl }: ProgramOptions) {
     this.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
     const configPath = join(this.dataDir, 'tollgate.yaml');
     writeFileSync(configPath, JSON.stringify(config));
-    this.#env = { ...cleanEnvironment(), PORT: '0', TOLLGATE_DATA_DIR: this.dataDir, TOLLGATE_CONFIG: configPath, ...env };
+    this.databaseUrl = databaseUrl ?? `sqlite:${join(this.dataDir, 'tollgate.db')}`;
+    this.secretEnv = databaseUrl === undefined ? {} : { TOLLGATE_SECRET: sharedSecret };
+    const place = {
+      TOLLGATE_DATA_DIR: this.dataDir,
+      TOLLGATE_CONFIG: configPath,
+      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+    };
+    this.#env = { ...cleanEnvironment(), PORT: '0', ...place, ...this.secretEnv, ...env };
   }
 
   get pid(): number {
@@ -60,10 +80,8 @@ export class Program {
     this.output = '';
     const child = spawn(process.execPath, [entry, 'serve'], { cwd: root, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
-    // A test that dies must not leave a server behind.
-    const killOrphan = () => child.kill('SIGKILL');
-    process.once('exit', killOrphan);
-    child.once('exit', () => process.off('exit', killOrphan));
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     this.url = await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`the program did not start:\n${this.output}`)), startTimeoutMs);
       const settle = (action: () => void) => {
@@ -158,8 +176,11 @@ export class Program {
   }
 }
 
+/** With TOLLGATE_TEST_DATABASE=postgres every program is on PostgreSQL: the whole suite can be run on either database. */
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
-  const program = new Program(options);
+  const isOnPostgres = process.env['TOLLGATE_TEST_DATABASE'] === 'postgres';
+  const databaseUrl = options.databaseUrl ?? (isOnPostgres ? await createDatabase() : undefined);
+  const program = new Program({ ...options, databaseUrl });
   await program.start();
   return program;
 }

@@ -102,12 +102,21 @@ type StatusOptions = { readonly body?: unknown; readonly retryAfter?: string };
 
 /** Server-sent events. A frame is text as it goes over the wire, or an event whose data is written as JSON unless it is text. */
 export function answerSse(frames: readonly SseFrame[], options: PacedOptions = {}): Script {
-  const bytes = frames.map((frame) => Buffer.from(typeof frame === 'string' ? frame : formatFrame(frame)));
-  return playPieces(bytes, options);
+  return playPieces(
+    frames.map((frame) => Buffer.from(formatFrame(frame))),
+    options,
+  );
 }
 export type SseFrame = string | { readonly event?: string; readonly data: unknown };
 
-function formatFrame({ event, data }: Exclude<SseFrame, string>): string {
+/** The frames as they go over the wire, for a script of one's own. */
+export function framesText(frames: readonly SseFrame[]): string {
+  return frames.map(formatFrame).join('');
+}
+
+function formatFrame(frame: SseFrame): string {
+  if (typeof frame === 'string') return frame;
+  const { event, data } = frame;
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
 }

@@ -1,10 +1,24 @@
-// Every migration in order. The list is static, so that a file that is missing fails at start and not at the customer's.
-// A migration that was released is never edited: the next one corrects it. All of them run forward only.
+// Every migration in order, for both databases under the same names. The list is static, so that a file that is missing fails at start
+// and not at the customer's. A migration that was released is never edited: the next one corrects it. All of them run forward only.
 import type { Migration } from 'kysely/migration';
+import { foundation as foundationOnPostgres } from './0001-foundation-postgres.ts';
 import { foundation } from './0001-foundation.ts';
+import { extensions as extensionsOnPostgres } from './0002-extensions-postgres.ts';
 import { extensions } from './0002-extensions.ts';
+import { webSearches } from './0003-web-searches.ts';
 
-export const migrations: Readonly<Record<string, Migration>> = {
+export type Migrations = Readonly<Record<string, Migration>>;
+
+const sqlite = {
   '0001-foundation': foundation,
   '0002-extensions': extensions,
+  '0003-web-searches': webSearches,
+} satisfies Migrations;
+
+const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
+  '0001-foundation': foundationOnPostgres,
+  '0002-extensions': extensionsOnPostgres,
+  '0003-web-searches': webSearches,
 };
+
+export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

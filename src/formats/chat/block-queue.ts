@@ -1,5 +1,6 @@
 // Puts the pieces of a Chat stream, whose text, reasoning and tool calls may come in any order, into blocks that never overlap.
 // The first block streams; a tool call that is not complete keeps the others waiting, since its next piece may come after theirs.
+import type { UrlCitation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -17,7 +18,15 @@ type ToolCallPiece = {
 
 type TextKind = 'text' | 'refusal' | 'thinking';
 type Block = TextBlock | ToolCallBlock;
-type TextBlock = BlockState & { readonly kind: TextKind; signature: Signature | null; readonly redacted: boolean };
+type TextBlock = BlockState & {
+  readonly kind: TextKind;
+  signature: Signature | null;
+  readonly redacted: boolean;
+  /** How much of the message's text stands ahead of the block. */
+  readonly textStart: number;
+  /** Those that have not been given out yet; of text alone. */
+  citations: UrlCitation[];
+};
 type ToolCallBlock = BlockState & {
   readonly kind: 'tool-call';
   id: string;
@@ -39,6 +48,9 @@ export class BlockQueue {
   readonly #toolCalls: ToolCallBlock[] = [];
   readonly #toolCallByIndex = new Map<number, ToolCallBlock>();
   #hasRefusal = false;
+  #textLength = 0;
+  /** Citations that came ahead of their text. */
+  #earlyCitations: UrlCitation[] = [];
 
   get hasToolCalls(): boolean {
     return this.#toolCalls.length > 0;
@@ -61,20 +73,36 @@ export class BlockQueue {
     const last = this.#blocks.at(-1);
     // A signature ends its block: what follows is the next one's.
     const isSame = last?.kind === kind && last.signature === null;
-    this.#append(isSame ? last : this.#open({ kind, ...newState(), signature: null, redacted: false }), text);
+    const block = isSame ? last : this.#openText(kind);
+    if (kind === 'text') this.#textLength += text.length;
+    this.#append(block, text);
+  }
+
+  /**
+   * Of the text that streams, or comes next: a host may name its sources first. One that comes when its text is over and no other follows
+   * has no block to stand in. Its span is of the message's whole text.
+   */
+  addCitation(citation: UrlCitation): void {
+    const last = this.#blocks.at(-1);
+    if (last?.kind !== 'text') {
+      this.#earlyCitations.push(citation);
+      return;
+    }
+    last.citations.push(citationInBlock(citation, last.textStart));
+    this.#append(last, '');
   }
 
   /** The signature of the reasoning that streams. `text` is the whole block where the host repeats it. */
   addSignature(signature: Signature, text: string): void {
     const last = this.#blocks.at(-1);
     const isSame = last?.kind === 'thinking' && last.signature === null;
-    const block = isSame ? last : this.#open({ kind: 'thinking' as const, ...newState(), signature: null, redacted: false });
+    const block = isSame ? last : this.#openText('thinking');
     this.#append(block, block.text.endsWith(text) ? '' : text);
     block.signature = signature;
   }
 
   addHiddenThinking(signature: Signature): void {
-    this.#append(this.#open({ kind: 'thinking' as const, ...newState(), signature, redacted: true }), '');
+    this.#append(this.#openText('thinking', { signature, redacted: true }), '');
   }
 
   /** Throws UnreadableAnswer when a piece comes for a call that is complete. */
@@ -92,6 +120,16 @@ export class BlockQueue {
   /** Ends every block, in order. Throws UnreadableAnswer when a tool call never got its name. */
   end(): void {
     for (const block of this.#blocks.splice(0)) this.#end(block);
+  }
+
+  #openText(
+    kind: TextKind,
+    thinking: Pick<TextBlock, 'signature' | 'redacted'> = { signature: null, redacted: false },
+  ): TextBlock {
+    const textStart = this.#textLength;
+    const early = kind === 'text' ? this.#earlyCitations.splice(0) : [];
+    const citations = early.map((citation) => citationInBlock(citation, textStart));
+    return this.#open({ kind, ...newState(), ...thinking, textStart, citations });
   }
 
   #open<T extends Block>(block: T): T {
@@ -141,9 +179,10 @@ export class BlockQueue {
       block.status = 'started';
       this.#events.push(startOf(block));
     }
-    if (block.pending === '') return;
-    this.#events.push({ type: `${block.kind}-delta`, text: block.pending });
+    if (block.pending !== '') this.#events.push({ type: `${block.kind}-delta`, text: block.pending });
     block.pending = '';
+    if (block.kind === 'tool-call') return;
+    for (const citation of block.citations.splice(0)) this.#events.push({ type: 'citation', citation });
   }
 
   #end(block: Block): void {
@@ -159,6 +198,14 @@ export class BlockQueue {
 
 function newState(): BlockState {
   return { text: '', pending: '', status: 'waiting' };
+}
+
+/** A span that begins ahead of the block says nothing of it. */
+function citationInBlock(citation: UrlCitation, textStart: number): UrlCitation {
+  const { span } = citation;
+  if (!span || textStart === 0) return citation;
+  const isWithin = span.start >= textStart;
+  return { ...citation, span: isWithin ? { start: span.start - textStart, end: span.end - textStart } : null };
 }
 
 function startOf(block: Block): StreamEvent {

@@ -31,14 +31,6 @@ export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamF
   };
 }
 
-export function brokenStream(message: string): UpstreamFailure {
-  return { kind: 'broken-stream', status: null, message, retryAfterSeconds: null };
-}
-
-export function unreadableStream(message: string): UpstreamFailure {
-  return { kind: 'unreadable', status: null, message, retryAfterSeconds: null };
-}
-
 /** OpenRouter and Perplexity put the HTTP status into `code`, Groq into `status_code`. */
 function readStatus(error: JsonObject): number | null {
   const status = [error.status_code, error.status, error.code].find((value) => typeof value === 'number');

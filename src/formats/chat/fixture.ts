@@ -1,8 +1,9 @@
 // What the tests of this folder share: a context to write answers with, streams read and written whole, and random answers.
 import fc from 'fast-check';
 import { AnswerCollector, answerEvents, type Answer } from '../../canonical/answer.ts';
+import type { UrlCitation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import type { AssistantPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import type { AssistantPart, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import { parseRequest } from './parse-request.ts';
@@ -93,6 +94,20 @@ const anyToolCall: fc.Arbitrary<ToolCallPart> = fc.oneof(
   }),
 );
 
+/** As a search model cites: with a place in the text, and of pages alone. */
+const anyCitation = record<UrlCitation>({
+  type: fc.constant('url'),
+  url: fc.webUrl(),
+  title: fc.option(anyText),
+  citedText: fc.option(anyText),
+  span: fc.tuple(fc.nat(9), fc.integer({ min: 1, max: 9 })).map(([start, length]) => ({ start, end: start + length })),
+  reference: fc.constant(null),
+});
+const anyTextPart: fc.Arbitrary<TextPart> = fc.oneof(
+  record({ type: fc.constant('text' as const), text: anyText }),
+  record({ type: fc.constant('text' as const), text: anyText, citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }) }),
+);
+
 /** An assistant's turn as Chat can express it: reasoning, one text, one refusal, tool calls. */
 export const anyAssistantContent: fc.Arbitrary<AssistantPart[]> = record({
   thinking: fc.oneof(
@@ -100,12 +115,12 @@ export const anyAssistantContent: fc.Arbitrary<AssistantPart[]> = record({
     anyUnsignedThinking.map((part) => [part]),
     fc.array(anySignedThinking, { minLength: 1, maxLength: 3 }),
   ),
-  text: fc.option(anyText),
+  text: fc.option(anyTextPart),
   refusal: fc.option(anyText, { freq: 4 }),
   toolCalls: fc.uniqueArray(anyToolCall, { maxLength: 3, selector: (call) => call.id }),
 }).map(({ thinking, text, refusal, toolCalls }) => [
   ...thinking,
-  ...(text === null ? [] : [{ type: 'text' as const, text }]),
+  ...(text === null ? [] : [text]),
   ...(refusal === null ? [] : [{ type: 'refusal' as const, text: refusal }]),
   ...toolCalls,
 ]);

@@ -1,9 +1,11 @@
 // A whole upstream answer to the canonical one.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import type { UrlCitation } from '../../canonical/citation.ts';
+import type { AssistantPart, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { readReasoning } from './reasoning.ts';
@@ -14,7 +16,7 @@ import { readUsage } from './usage.ts';
 export function readAnswer(body: unknown): Answer {
   const { answer, choices } = checkAnswer(body);
   const choice = choices.find((candidate) => (candidate.index ?? 0) === 0) ?? choices[0]!;
-  const content = readMessage(choice.message);
+  const content = readMessage(choice.message, readSources(answer));
   const stop = readStop(choice.finish_reason, {
     hasToolCalls: content.some((part) => part.type === 'tool-call'),
     hasRefusal: content.some((part) => part.type === 'refusal'),
@@ -47,13 +49,19 @@ function isChoice(choice: unknown): choice is Choice {
   return isObject(choice) && isObject(choice.message);
 }
 
-function readMessage(message: JsonObject): AssistantPart[] {
+/** `sources`: the pages that the answer names beside the message. */
+function readMessage(message: JsonObject, sources: readonly UrlCitation[]): AssistantPart[] {
   const parts: AssistantPart[] = readThinking(message);
   const text = readText(message.content);
-  if (text !== '') parts.push({ type: 'text', text });
+  if (text !== '') parts.push(textPartOf(text, readAnnotations(message.annotations), sources));
   if (typeof message.refusal === 'string' && message.refusal !== '') parts.push({ type: 'refusal', text: message.refusal });
   if (Array.isArray(message.tool_calls)) parts.push(...message.tool_calls.map(readToolCall));
   return parts;
+}
+
+function textPartOf(text: string, annotations: readonly UrlCitation[], sources: readonly UrlCitation[]): TextPart {
+  const citations = annotations.length > 0 ? annotations : sources;
+  return citations.length > 0 ? { type: 'text', text, citations } : { type: 'text', text };
 }
 
 function readThinking(message: JsonObject): ThinkingPart[] {

@@ -11,7 +11,9 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../canonical/request.ts';
+import { isAskedFor } from '../field-verdicts.ts';
 import { isObject } from '../../lib/json.ts';
+import { readAnnotations } from './citations.ts';
 import { readMediaUrl } from './media.ts';
 import { readReasoning } from './reasoning.ts';
 import type { ChatAssistantMessage, ChatMessage, ChatPart, ChatToolCall } from './schema.ts';
@@ -30,6 +32,25 @@ export function readMessages(messages: readonly ChatMessage[]): Conversation {
     else turns.push(turn);
   }
   return { system, messages: turns };
+}
+
+/** What has no canonical form and changes nothing of an answer's meaning. */
+export function ignoredMessageFields(messages: readonly ChatMessage[]): string[] {
+  const ignored = new Set<string>();
+  for (const message of messages) {
+    if (message.role !== 'function' && 'name' in message) ignored.add('messages.name');
+    if (Array.isArray(message.content) && message.content.some(hasBreakpoint)) ignored.add('messages.prompt_cache_breakpoint');
+    // Their places count in a text that is one.
+    if (message.role === 'assistant' && isAskedFor(message.annotations) && typeof message.content !== 'string') {
+      ignored.add('messages.annotations');
+    }
+  }
+  return [...ignored];
+}
+
+/** OpenAI's mark for its prompt cache. */
+function hasBreakpoint(part: object): boolean {
+  return 'prompt_cache_breakpoint' in part && isAskedFor(part.prompt_cache_breakpoint);
 }
 
 /** Anthropic's mark, which other hosts of this format take too. Its long lifetime was refused before. */
@@ -104,14 +125,21 @@ function readSource(url: string, path: string): MediaSource {
 
 function readAssistantParts(message: ChatAssistantMessage, path: string): AssistantPart[] {
   if (message.function_call) refuse(`${path}.function_call`, 'is not supported by this model; use tool_calls');
-  const { content, refusal } = message;
+  const { refusal } = message;
   return [
     ...readReasoning(message),
-    // Clients send '' beside tool calls; other providers refuse an empty text.
-    ...(content ? readParts(content, path, readAssistantPart) : []),
+    ...readAssistantText(message, path),
     ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : []),
     ...(message.tool_calls ?? []).map(readToolCall),
   ];
+}
+
+/** Clients send '' beside tool calls; other providers refuse an empty text. */
+function readAssistantText({ content, annotations }: ChatAssistantMessage, path: string): AssistantPart[] {
+  if (!content) return [];
+  if (typeof content !== 'string') return readParts(content, path, readAssistantPart);
+  const citations = readAnnotations(annotations);
+  return [{ type: 'text', text: content, ...(citations.length > 0 ? { citations } : null) }];
 }
 
 function readAssistantPart(part: ChatPart, path: string): AssistantPart {

@@ -3,8 +3,9 @@
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
+import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, JsonObject } from '../format.ts';
-import { readCacheControl, readMessages } from './read-messages.ts';
+import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
@@ -32,15 +33,15 @@ export function readRequest({ body, maxOutputTokens }: ClientRequest): Canonical
     endUser: request.user ?? request.safety_identifier ?? null,
     metadata: request.metadata ?? null,
     promptCacheKey: request.prompt_cache_key ?? null,
+    ...(request.verbosity ? { verbosity: request.verbosity } : null),
   };
 }
 
 /** The fields that `readRequest` leaves out, unknown ones included, when they hold anything. */
 export function ignoredFields({ body }: ClientRequest): readonly string[] {
-  const names = Object.keys(body).filter((name) => !readFields.has(name) && !isEmpty(body[name]));
+  const names = Object.keys(body).filter((name) => !readFields.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]));
   if (body.user && body.safety_identifier) names.push('safety_identifier');
-  const hasNames = (body as ChatRequest).messages.some((message) => message.role !== 'function' && 'name' in message);
-  return hasNames ? [...names, 'messages.name'] : names;
+  return [...names, ...ignoredMessageFields((body as ChatRequest).messages)];
 }
 
 /** Read above, or without effect where they are allowed at all. */
@@ -48,24 +49,24 @@ const readFields = new Set(
   (
     'model messages max_tokens max_completion_tokens temperature top_p top_k stream stream_options n stop tools tool_choice ' +
     'parallel_tool_calls response_format reasoning_effort frequency_penalty presence_penalty seed user safety_identifier ' +
-    'prompt_cache_key metadata modalities service_tier logprobs top_logprobs logit_bias functions function_call'
+    'prompt_cache_key verbosity metadata modalities service_tier logprobs top_logprobs logit_bias functions function_call'
   ).split(' '),
 );
-
-function isEmpty(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  if (isObject(value)) return Object.keys(value).length === 0;
-  return value === null || value === undefined || value === false || value === '';
-}
 
 function refuseInexpressible(body: JsonObject): void {
   if (typeof body.n === 'number' && body.n > 1) refuse('n', 'must be 1 for this model: it gives one answer a request');
   for (const name of ['logprobs', 'top_logprobs', 'logit_bias']) {
-    if (!isEmpty(body[name]) && body[name] !== 0) refuse(name, 'is not supported by this model; leave it out');
+    if (isAskedFor(body[name]) && body[name] !== 0 && !isEmptyObject(body[name])) {
+      refuse(name, 'is not supported by this model; leave it out');
+    }
   }
   for (const name of ['functions', 'function_call']) {
-    if (!isEmpty(body[name])) refuse(name, 'is not supported by this model; use `tools` and `tool_choice`');
+    if (isAskedFor(body[name])) refuse(name, 'is not supported by this model; use `tools` and `tool_choice`');
   }
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 function readTool(tool: ChatTool, index: number): Tool {
@@ -82,8 +83,22 @@ function readTool(tool: ChatTool, index: number): Tool {
   }
   if (!('custom' in tool)) return refuse(`tools[${index}].type`, 'must be `function` or `custom`');
   const { name, description, format } = tool.custom;
-  if (format && format.type !== 'text') refuse(`tools[${index}].custom.format`, 'must be `{"type":"text"}` for this model');
-  return { name, description: description ?? null, parameters: null, strict: null, kind: 'custom' };
+  const grammar = format && readGrammar(format, `tools[${index}].custom.format`);
+  return {
+    name,
+    description: description ?? null,
+    parameters: null,
+    strict: null,
+    kind: 'custom',
+    ...(grammar ? { grammar } : null),
+  };
+}
+
+function readGrammar(format: JsonObject, path: string): Tool['grammar'] {
+  if (format.type === 'text') return undefined;
+  const { syntax, definition } = isObject(format.grammar) ? format.grammar : {};
+  if (format.type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string') return { syntax, definition };
+  return refuse(path, 'must be `{"type":"text"}`, or `{"type":"grammar","grammar":{"syntax":…,"definition":…}}`');
 }
 
 function readToolChoice(choice: ChatToolChoice | null): ToolChoice | null {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Answer } from '../../canonical/answer.ts';
+import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { anyJsonObject, collect, dataEvent, readAll } from './fixture.ts';
@@ -292,3 +294,38 @@ for (const [finish, delta, reason] of stopCases) {
     assert.equal(collect(readAll([chunk(delta), chunk({}, finish)]))!.stop.reason, reason);
   });
 }
+
+const annotation = (url: string, start = 0, end = 0) => ({
+  type: 'url_citation',
+  url_citation: { url, title: 'T', start_index: start, end_index: end },
+});
+const cited = (answer: Answer | null) =>
+  answer?.content.flatMap((part) => (part.type === 'text' ? [[part.text, ...(part.citations ?? []).map(pageOf)]] : []));
+const pageOf = (citation: Citation) => (citation.type === 'url' ? citation.url : citation.type);
+const done = dataEvent('[DONE]');
+
+test('citations belong to the text that streams, or to the next where they come ahead of it', () => {
+  const deltas = [
+    { annotations: [annotation('a:1')] },
+    { content: 'x' },
+    { content: 'y', annotations: [annotation('a:2', 1, 2)] },
+  ];
+  const answer = collect(readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), done]));
+  assert.deepEqual(cited(answer), [['xy', 'a:1', 'a:2']]);
+});
+
+test('a citation in a later block keeps its place, which counts in the whole text', () => {
+  const deltas = [{ content: 'abc' }, { reasoning_content: 'hm' }, { content: 'def', annotations: [annotation('a:1', 4, 6)] }];
+  const answer = collect(readAll([...deltas.map((delta) => chunk(delta)), chunk({}, 'stop'), done]));
+  const [citation] = answer!.content.flatMap((part) => (part.type === 'text' ? (part.citations ?? []) : []));
+  assert.deepEqual(citation?.type === 'url' && citation.span, { start: 1, end: 3 });
+});
+
+test('the pages that a host lists beside its chunks are cited once, by the last list', () => {
+  const events = [
+    chunk({ content: 'x [1]' }, null, { citations: ['a:1'] }),
+    chunk({}, 'stop', { citations: ['a:1', 'a:2'] }),
+    done,
+  ];
+  assert.deepEqual(cited(collect(readAll(events))), [['x [1]', 'a:1', 'a:2']]);
+});

@@ -1,12 +1,15 @@
 // An upstream's stream of chunks to canonical events. Hosts differ in nearly everything but the text: see the tests for what is met.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { UrlCitation } from '../../canonical/citation.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.ts';
+import { brokenStream, unreadableStream } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
+import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
-import { brokenStream, readStreamFailure, unreadableStream } from './errors.ts';
+import { readStreamFailure } from './errors.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
@@ -32,6 +35,9 @@ class ChatStreamReader {
   #hasChoice = false;
   #finishReason: string | null = null;
   #usage: Usage | null = null;
+  #hasAnnotations = false;
+  /** The pages that the last chunk named beside its choices. */
+  #sources: readonly UrlCitation[] = [];
 
   push(event: SseEvent): readonly StreamEvent[] {
     if (this.#hasEnded || event.data === '') return [];
@@ -52,6 +58,8 @@ class ChatStreamReader {
   #readChunk(chunk: JsonObject): readonly StreamEvent[] {
     const choice = firstChoice(chunk);
     if (choice) this.#readChoice(choice);
+    const sources = readSources(chunk);
+    if (sources.length > 0) this.#sources = sources;
     const usage = readUsage(chunk.usage);
     if (usage) this.#usage = usage;
     if (isBrokenOff(this.#finishReason)) return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));
@@ -72,6 +80,10 @@ class ChatStreamReader {
     this.#readReasoning(delta);
     this.#blocks.addText('thinking', readThinkingInContent(delta.content));
     this.#blocks.addText('text', readText(delta.content));
+    for (const citation of readAnnotations(delta.annotations)) {
+      this.#hasAnnotations = true;
+      this.#blocks.addCitation(citation);
+    }
     this.#blocks.addText('refusal', readText(delta.refusal));
     for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) {
       if (isObject(call)) this.#readToolCall(call);
@@ -104,6 +116,7 @@ class ChatStreamReader {
 
   #finish(): readonly StreamEvent[] {
     return this.#guard(() => {
+      if (!this.#hasAnnotations) for (const source of this.#sources) this.#blocks.addCitation(source);
       this.#blocks.end();
       this.#hasEnded = true;
       const stop = readStop(this.#finishReason, this.#blocks);

@@ -30,30 +30,47 @@ test('the recordings are there', (t) => {
 });
 
 /** What anybody would read out of the chunks of one choice; no more is shared with the code under test than JSON. */
-type Plain = { text: string; reasoning: string; calls: string[]; finish: string | null; usage: PlainUsage | null };
+type Plain = {
+  text: string;
+  reasoning: string;
+  /** The bytes of the reasoning that is sealed. */
+  sealed: number;
+  pages: string[];
+  calls: string[];
+  finish: string | null;
+  usage: PlainUsage | null;
+};
 type PlainUsage = { prompt_tokens: number; completion_tokens: number; total_tokens: number };
 type PlainMessage = {
   content?: string | null;
   reasoning?: string;
   reasoning_content?: string;
-  reasoning_details?: { text?: string }[];
+  reasoning_details?: { text?: string; data?: string; signature?: string | null }[];
+  annotations?: { url_citation: { url: string } }[];
   tool_calls?: { index?: number; function: { name?: string; arguments?: string } }[] | null;
 };
 type PlainChunk = {
   usage?: PlainUsage | null;
+  citations?: string[] | null;
   model?: string;
   choices: { index: number; delta?: PlainMessage; message?: PlainMessage; finish_reason?: string | null }[];
 };
 
 function readPlainly(chunks: readonly PlainChunk[], index = 0): Plain {
-  const plain: Plain = { text: '', reasoning: '', calls: [], finish: null, usage: null };
+  const plain: Plain = { text: '', reasoning: '', sealed: 0, pages: [], calls: [], finish: null, usage: null };
+  let sources: string[] = [];
   const calls = new Map<number, { name: string; arguments: string }>();
   for (const chunk of chunks) {
     plain.usage = chunk.usage ?? plain.usage;
+    sources = chunk.citations ?? sources;
     for (const choice of chunk.choices.filter((candidate) => candidate.index === index)) {
       const added = choice.delta ?? choice.message ?? {};
       plain.text += added.content ?? '';
       plain.reasoning += added.reasoning_content ?? added.reasoning ?? added.reasoning_details?.[0]?.text ?? '';
+      for (const { data, signature } of added.reasoning_details ?? []) {
+        for (const value of [data, signature]) plain.sealed += Math.floor(((value ?? '').length * 3) / 4);
+      }
+      plain.pages.push(...(added.annotations ?? []).map((annotation) => annotation.url_citation.url));
       plain.finish = choice.finish_reason ?? plain.finish;
       for (const [place, call] of (added.tool_calls ?? []).entries()) {
         const known = calls.get(call.index ?? place) ?? { name: '', arguments: '' };
@@ -63,6 +80,7 @@ function readPlainly(chunks: readonly PlainChunk[], index = 0): Plain {
       }
     }
   }
+  if (plain.pages.length === 0) plain.pages = sources;
   plain.calls = [...calls.values()].map((call) => `${call.name}(${call.arguments})`);
   return plain;
 }
@@ -73,6 +91,11 @@ function assertAgrees({ content, usage }: Answer, plain: Plain): void {
   assert.equal(texts('thinking'), plain.reasoning);
   const calls = content.flatMap((part) => (part.type === 'tool-call' ? [`${part.name}(${part.arguments})`] : []));
   assert.deepEqual(calls, plain.calls);
+  const cited = content.flatMap((part) => (part.type === 'text' ? (part.citations ?? []) : []));
+  assert.deepEqual(
+    cited.map((citation) => citation.type === 'url' && citation.url),
+    plain.pages,
+  );
   assert.equal(usage && totalInputTokens(usage), plain.usage && plain.usage.prompt_tokens);
   // Whatever a host counts where, its total is right.
   assert.equal(usage && totalInputTokens(usage) + usage.outputTokens, plain.usage && plain.usage.total_tokens);
@@ -201,5 +224,5 @@ function relay(text: string, fields: Record<string, unknown>) {
 
 function byteLengthOf(plain: Plain): number {
   const args = plain.calls.map((call) => call.slice(call.indexOf('(') + 1, -1));
-  return Buffer.byteLength([plain.text, plain.reasoning, ...args].join(''));
+  return Buffer.byteLength([plain.text, ...args].join('')) + Math.max(Buffer.byteLength(plain.reasoning), plain.sealed);
 }

@@ -1,16 +1,18 @@
 // The straight path upstream: the client's body with what the gateway decides put in its place.
 import { isObject } from '../../lib/json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { fitKnownEffort } from '../openai-models.ts';
+import type { ChatRequest } from './schema.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError on what a shared credential must not pass. */
 export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
-  refuseUnpriced(body);
-  const upstream: Record<string, unknown> = {};
-  for (const name in body) {
-    if (!decidedHere.has(name)) upstream[name] = body[name];
-  }
+  refuseUnpriced(body, target.searchesMax === undefined ? 'unpriced' : 'priced');
+  // Entries, since assigning `__proto__` would lose it.
+  const upstream: Record<string, unknown> = Object.fromEntries(Object.entries(body).filter(([name]) => !decidedHere.has(name)));
   upstream.model = target.model;
+  const { reasoning_effort: effort } = body as ChatRequest;
+  if (effort) upstream.reasoning_effort = fitKnownEffort(effort, target.model);
   upstream[target.maxTokensField] = target.maxOutputTokens;
   if (target.stream) {
     upstream.stream = true;

@@ -1,22 +1,26 @@
 // The straight path down, for a stream: each chunk is parsed once, gets the catalogue's model id, and goes on. `[DONE]` is kept back until
 // the charge is recorded.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
-import { brokenStream, readStreamFailure, unreadableStream, writeError } from './errors.ts';
+import { brokenStream, newProgress, unreadableStream } from '../stream-progress.ts';
+import { readStreamFailure, writeError } from './errors.ts';
 import { parseChunk } from './read-stream.ts';
-import { countOutputBytes } from './relay-answer.ts';
+import { meterMessage } from './relay-meter.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage, wantsStreamUsage, writeUsage } from './usage.ts';
-import { chunkHead, closeStream, newProgress } from './write-stream.ts';
+import { countSearches } from './web-search.ts';
+import { chunkHead, closeStream } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   const relay = new ChatStreamRelay(context);
   return {
     push: (event) => relay.push(event),
     end: () => relay.end(),
+    limit: () => relay.limit(),
     close: (comment) => relay.close(comment),
     fail: (error, requestId) => formatSse(null, JSON.stringify(writeError(error, requestId))),
     progress: relay.progress,
@@ -31,6 +35,7 @@ class ChatStreamRelay {
   readonly #choices = new Map<unknown, string | null>();
   #hasToolCalls = false;
   #hasRefusal = false;
+  readonly #meter = new OutputMeter();
   /** Gives a usage chunk of our own its id and time. */
   #lastChunk: JsonObject = {};
 
@@ -57,6 +62,14 @@ class ChatStreamRelay {
     return isWhole ? this.#finish() : this.#fail(brokenStream('the stream ended in mid-answer'));
   }
 
+  /** Goes on as if the upstream had met its limit here. */
+  limit(): string {
+    const { id, object, created } = this.#lastChunk;
+    const open = [...this.#choices].filter(([, reason]) => reason === null);
+    const choices = open.map(([index]) => ({ index, delta: {}, finish_reason: 'length' }));
+    return this.#relayChunk({ id, object, created, choices }) + this.#finish();
+  }
+
   /** A client that asked for usage gets it, from our own count where the upstream sent none. */
   close(comment: string): string {
     if (!this.#wantsUsage || this.progress.usage) return closeStream(comment);
@@ -73,6 +86,7 @@ class ChatStreamRelay {
     }
     if (this.progress.status !== 'running') return '';
     this.#lastChunk = chunk;
+    this.progress.searches = countSearches(this.#context.request);
     this.progress.usage = readUsage(chunk.usage) ?? this.progress.usage;
     if (!this.#wantsUsage && chunk.usage !== undefined) {
       // The gateway asked for it: neither the chunk that carries only usage nor `usage: null` on the others is the client's.
@@ -95,7 +109,8 @@ class ChatStreamRelay {
   }
 
   #readDelta(delta: JsonObject): void {
-    this.progress.outputBytes += countOutputBytes(delta);
+    meterMessage(this.#meter, delta);
+    this.progress.outputBytes = this.#meter.bytes;
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) this.#hasToolCalls = true;
     if (typeof delta.refusal === 'string' && delta.refusal !== '') this.#hasRefusal = true;
   }

@@ -50,6 +50,8 @@ const AssistantMessage = Type.Object({
   reasoning_content: optional(Type.String()),
   reasoning: optional(Type.String()),
   reasoning_details: optional(Type.Array(Type.Object({}))),
+  /** Part of an answer that clients send back whole. */
+  annotations: optional(Type.Array(Type.Unknown())),
   tool_calls: optional(Type.Array(Type.Union([FunctionCall, CustomCall]))),
   function_call: optional(LegacyCall),
   audio: optional(Type.Object({ id: Type.String() })),
@@ -132,6 +134,7 @@ export const RequestSchema = Type.Object({
   user: optional(Type.String()),
   safety_identifier: optional(Type.String()),
   prompt_cache_key: optional(Type.String()),
+  verbosity: optional(Type.Enum(['low', 'medium', 'high'])),
   metadata: optional(Type.Record(Type.String(), Type.String())),
   store: optional(Type.Boolean()),
   modalities: optional(Type.Array(Type.String())),

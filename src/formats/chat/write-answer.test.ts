@@ -68,3 +68,35 @@ test('every answer that Chat can express is read back as it was written', () => 
     }),
   );
 });
+
+const page = (citation: object) => ({
+  type: 'url' as const,
+  url: 'https://a.example',
+  title: null,
+  citedText: null,
+  span: null,
+  reference: null,
+  ...citation,
+});
+
+test('citations are placed in the one text of the message, and those of documents are left out', () => {
+  const place = { unit: 'page' as const, start: 1, end: 2 };
+  const document = { type: 'document' as const, documentIndex: 0, title: 'T', citedText: 'c', place };
+  const cited: Answer = {
+    content: [
+      { type: 'text', text: 'Hello ' },
+      { type: 'text', text: 'world', citations: [page({}), document, page({ span: { start: 1, end: 3 }, title: 'A' })] },
+    ],
+    stop: { reason: 'end', sequence: null },
+    usage: null,
+  };
+  const urls = [
+    { url: 'https://a.example', title: '', start_index: 6, end_index: 11 },
+    { url: 'https://a.example', title: 'A', start_index: 7, end_index: 9 },
+  ];
+  const [choice] = writeAnswer(cited, contextFor()).choices as { message: { annotations: unknown } }[];
+  assert.deepEqual(
+    choice!.message.annotations,
+    urls.map((url) => ({ type: 'url_citation', url_citation: url })),
+  );
+});

@@ -1,9 +1,10 @@
 // The canonical answer as a chat completion.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
+import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
+import { writeAnnotations } from './citations.ts';
 import { writeReasoning } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import { writeUsage } from './usage.ts';
@@ -18,13 +19,18 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', ...writeAssistantContent(content) },
+        message: { role: 'assistant', ...writeAssistantContent(content), ...annotationsOf(content) },
         logprobs: null,
         finish_reason: writeFinishReason(stop, { hasRefusal }),
       },
     ],
-    usage: writeUsage(usage ?? countUsage({ ...context, outputBytes: outputBytes(content), early: null })),
+    usage: writeUsage(usage ?? countUsage({ ...context, outputBytes: countOutputBytes(content), early: null })),
   };
+}
+
+function annotationsOf(content: readonly AssistantPart[]): JsonObject {
+  const annotations = writeAnnotations(content);
+  return annotations.length === 0 ? {} : { annotations };
 }
 
 export function completionId(context: AnswerContext): string {
@@ -51,8 +57,4 @@ function joinTexts(content: readonly AssistantPart[], type: 'text' | 'refusal'):
 function writeToolCall({ id, name, arguments: text, kind }: ToolCallPart): JsonObject {
   if (kind === 'custom') return { id, type: 'custom', custom: { name, input: text } };
   return { id, type: 'function', function: { name, arguments: text } };
-}
-
-function outputBytes(content: readonly AssistantPart[]): number {
-  return content.reduce((sum, part) => sum + utf8Length(part.type === 'tool-call' ? part.arguments : part.text), 0);
 }

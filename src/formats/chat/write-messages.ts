@@ -11,39 +11,51 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
 import { writeMediaUrl } from './media.ts';
+import { isOpenAi } from './openai-host.ts';
 import { writeAssistantContent } from './write-answer.ts';
 
-type Notes = { readonly thinking: boolean; readonly ignored: Set<string> };
+type Notes = { readonly takesReasoning: boolean; readonly ignored: Set<string> };
 
 /** Adds to `ignored` what is left out. Throws ApiError `invalid_request` on documents that are given by address. */
 export function writeMessages(request: CanonicalRequest, target: UpstreamTarget, ignored: Set<string>): JsonObject[] {
-  const notes = { thinking: target.thinking, ignored };
-  const system = request.system.length === 0 ? [] : [writeSystem(request.system, notes)];
-  return [...system, ...request.messages.flatMap((message) => writeMessage(message, notes))];
+  // OpenAI's Chat takes no reasoning back, and neither do the models of other hosts that do not think.
+  const notes = { takesReasoning: target.thinking && !isOpenAi(target), ignored };
+  const system = request.system.length === 0 ? [] : [writeSystem(request.system)];
+  const messages = [...system, ...request.messages.flatMap((message) => writeMessage(message, notes))];
+  return notes.takesReasoning ? completeReasoning(messages, target.model) : messages;
+}
+
+/**
+ * DeepSeek, and hosts that took this from it, refuse a conversation where an answer lacks its reasoning
+ * (api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21). An answer of another model has none to give.
+ */
+function completeReasoning(messages: JsonObject[], model: string): JsonObject[] {
+  const isWanted = /deepseek/i.test(model) || messages.some((message) => message.reasoning_content !== undefined);
+  if (!isWanted) return messages;
+  return messages.map((message) => (message.role === 'assistant' ? { reasoning_content: '', ...message } : message));
 }
 
 function writeMessage(message: Message, notes: Notes): JsonObject[] {
   switch (message.role) {
     case 'system':
-      return [writeSystem(message.content, notes)];
+      return [writeSystem(message.content)];
     case 'user':
-      return [{ role: 'user', content: writeUserContent(message.content, notes) }];
+      return [{ role: 'user', content: writeUserContent(message.content) }];
     case 'assistant':
-      return [{ role: 'assistant', ...writeAssistant(message.content, notes) }];
+      return writeAssistant(message.content, notes);
     default:
-      return writeToolResults(message.content, notes);
+      return writeToolResults(message.content);
   }
 }
 
-function writeSystem(content: readonly TextPart[], notes: Notes): JsonObject {
-  noteCacheControl(content, notes);
+function writeSystem(content: readonly TextPart[]): JsonObject {
   return { role: 'system', content: content.map((part) => part.text).join('\n\n') };
 }
 
-function writeUserContent(content: readonly UserPart[], notes: Notes): string | JsonObject[] {
-  noteCacheControl(content, notes);
+function writeUserContent(content: readonly UserPart[]): string | JsonObject[] {
   const [first] = content;
   if (!first) return '';
   if (content.length === 1 && first.type === 'text') return first.text;
@@ -59,51 +71,56 @@ function writeUserPart(part: UserPart): JsonObject {
       return { type: 'image_url', image_url: part.detail === undefined ? { url } : { url, detail: part.detail } };
     }
     default:
-      return { type: 'file', file: writeFile(part) };
+      return writeDocument(part);
   }
 }
 
-function writeFile({ source, name }: DocumentPart): JsonObject {
+/** Hosts that take files take PDF; a document of text is text to all of them. */
+function writeDocument({ source, name }: DocumentPart): JsonObject {
   if (source.kind === 'url') {
     throw invalidRequest('messages', 'documents by URL are not supported by this model; send the document itself as base64');
   }
+  if (source.mediaType.startsWith('text/') || source.mediaType === 'application/json') {
+    const text = Buffer.from(source.data, 'base64').toString('utf8');
+    return { type: 'text', text: `<document${name === undefined ? '' : ` name=${JSON.stringify(name)}`}>\n${text}\n</document>` };
+  }
   // OpenAI wants a name, and tells the type by its ending.
   const filename = name ?? `document.${source.mediaType.split('/')[1]}`;
-  return { filename, file_data: writeMediaUrl(source) };
+  return { type: 'file', file: { filename, file_data: writeMediaUrl(source) } };
 }
 
-/** Reasoning goes back only to models that think: many hosts refuse the field otherwise. */
-function writeAssistant(content: readonly AssistantPart[], notes: Notes): JsonObject {
-  const kept = notes.thinking ? content : content.filter((part) => part.type !== 'thinking');
-  if (kept.length < content.length) notes.ignored.add('reasoning_content');
-  noteCacheControl(content, notes);
-  const { refusal, ...message } = writeAssistantContent(kept);
-  return refusal === null ? message : { ...message, refusal };
+/** None for a turn that held nothing but what is left out. */
+function writeAssistant(content: readonly AssistantPart[], { takesReasoning, ignored }: Notes): JsonObject[] {
+  const kept = takesReasoning ? content : content.filter((part) => part.type !== 'thinking');
+  if (kept.length < content.length) ignored.add('reasoning_content');
+  if (kept.some((part) => part.type === 'text' && part.citations)) ignored.add('annotations');
+  if (kept.length === 0 && content.length > 0) return [];
+  const { refusal, ...message } = writeAssistantContent(kept.map(withArguments));
+  return [{ role: 'assistant', ...message, ...(refusal === null ? null : { refusal }) }];
+}
+
+/** Hosts parse the arguments of earlier calls, and fail on none at all. */
+function withArguments(part: AssistantPart): AssistantPart {
+  const isBlank = part.type === 'tool-call' && part.kind === 'function' && part.arguments.trim() === '';
+  return isBlank ? { ...part, arguments: '{}' } : part;
 }
 
 /** Chat's tool messages hold text alone: images and files follow in a message of the user, after all results of the turn. */
-function writeToolResults(results: readonly ToolResultPart[], notes: Notes): JsonObject[] {
-  noteCacheControl(results, notes);
-  if (results.some((result) => result.isError)) notes.ignored.add('is_error');
+function writeToolResults(results: readonly ToolResultPart[]): JsonObject[] {
   const attachments = results.flatMap(writeAttachments);
-  const messages = results.map((result) => writeToolResult(result, notes));
+  const messages = results.map(writeToolResult);
   return attachments.length === 0 ? messages : [...messages, { role: 'user', content: attachments }];
 }
 
-function writeToolResult({ callId, content }: ToolResultPart, notes: Notes): JsonObject {
-  noteCacheControl(content, notes);
+function writeToolResult(result: ToolResultPart): JsonObject {
+  const content = contentWithFailure(result);
   const texts = content.filter((part) => part.type === 'text').map((part) => part.text);
   if (texts.length < content.length) texts.push('[The attachments of this result follow in the next user message.]');
-  return { role: 'tool', tool_call_id: callId, content: texts.join('\n') };
+  return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') };
 }
 
 function writeAttachments({ callId, content }: ToolResultPart): JsonObject[] {
   const attachments = content.filter((part): part is ImagePart | DocumentPart => part.type !== 'text');
   if (attachments.length === 0) return [];
   return [{ type: 'text', text: `[Attachments of the result of tool call ${callId}]` }, ...attachments.map(writeUserPart)];
-}
-
-/** A mark for Anthropic's prompt cache; Chat's hosts cache by themselves. */
-function noteCacheControl(holders: readonly object[], { ignored }: Notes): void {
-  if (holders.some((holder) => 'cacheControl' in holder && holder.cacheControl)) ignored.add('cache_control');
 }

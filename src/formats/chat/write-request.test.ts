@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ApiError } from '../../canonical/errors.ts';
-import { effortLevels, type CanonicalRequest, type Message, type Tool, type UserPart } from '../../canonical/request.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
 import { anyAssistantContent, anyJsonObject, anyText, contextFor, record } from './fixture.ts';
 import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
+import type { CanonicalRequest, Message, Tool, UserPart } from '../../canonical/request.ts';
 import { writeRequest } from './write-request.ts';
 
 const target: UpstreamTarget = {
@@ -82,20 +82,27 @@ test('what Chat lacks is left out and listed', () => {
     { role: 'tool', content: [{ type: 'tool-result', callId: 'c', content: [], isError: true }] },
   ];
   const { body, ignored } = write({ topK: 3, metadata: { a: 'b' }, messages });
-  assert.deepEqual(ignored, ['cache_control', 'is_error', 'top_k', 'metadata']);
+  assert.deepEqual(ignored, ['top_k', 'metadata', 'cache_control']);
+  assert.deepEqual((body.messages as unknown[])[1], { role: 'tool', tool_call_id: 'c', content: '[The tool call failed.]' });
   assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_completion_tokens']);
 });
 
 test('a model that does not think gets neither effort nor earlier reasoning', () => {
+  const thinking = { type: 'thinking', text: 'hm', signature: null, redacted: false } as const;
   const messages: Message[] = [
-    { role: 'assistant', content: [{ type: 'thinking', text: 'hm', signature: null, redacted: false }] },
+    { role: 'assistant', content: [thinking, { type: 'text', text: 'a' }] },
+    { role: 'assistant', content: [thinking] },
   ];
   const changes = { messages, reasoning: { effort: 'high', budgetTokens: null } } as const;
   const { body, ignored } = write(changes, { thinking: false });
-  assert.deepEqual(body.messages, [{ role: 'assistant', content: '' }]);
+  assert.deepEqual(body.messages, [{ role: 'assistant', content: 'a' }]);
   assert.ok(!('reasoning_effort' in body));
   assert.deepEqual(ignored, ['reasoning_content', 'reasoning_effort']);
-  assert.deepEqual(write(changes).body.messages, [{ role: 'assistant', content: '', reasoning_content: 'hm' }]);
+  assert.deepEqual(write(changes, { maxTokensField: 'max_tokens' }).body.messages, [
+    { role: 'assistant', content: 'a', reasoning_content: 'hm' },
+    { role: 'assistant', content: '', reasoning_content: 'hm' },
+  ]);
+  assert.deepEqual(write(changes).ignored, ['reasoning_content'], 'OpenAI takes no reasoning back');
 });
 
 const effortFor = (budgetTokens: number) => write({ reasoning: { effort: null, budgetTokens } }).body.reasoning_effort;
@@ -109,12 +116,17 @@ test('prompt_cache_key goes to OpenAI alone', () => {
   assert.deepEqual(write({ promptCacheKey: 'k' }, { maxTokensField: 'max_tokens' }).ignored, ['prompt_cache_key']);
 });
 
-test('without tools neither choice nor the parallel switch is sent, but a forced call is left to be refused', () => {
+test('without tools neither choice nor the parallel switch is sent, and a forced call is refused', () => {
   assert.deepEqual(
     Object.keys(write({ toolChoice: { type: 'auto' }, parallelToolCalls: true }).body),
     Object.keys(write({}).body),
   );
-  assert.equal(write({ toolChoice: { type: 'required' } }).body.tool_choice, 'required');
+  for (const toolChoice of [{ type: 'required' }, { type: 'tool', name: 'look' }] as const) {
+    assert.throws(
+      () => write({ toolChoice }),
+      (error) => error instanceof ApiError && error.param === 'tool_choice',
+    );
+  }
 });
 
 const anySource = fc.oneof(
@@ -135,6 +147,8 @@ const anyUser: fc.Arbitrary<Message> = fc
   .array(anyUserPart, { minLength: 1, maxLength: 3 })
   .map((content) => ({ role: 'user', content }));
 const anyAssistant: fc.Arbitrary<Message> = anyAssistantContent
+  // Chat takes back no citations.
+  .map((content) => content.map((part) => (part.type === 'text' ? { type: part.type, text: part.text } : part)))
   .filter((content) => content.length > 0)
   .map((content) => ({ role: 'assistant', content }));
 const anyResults: fc.Arbitrary<Message> = fc
@@ -181,7 +195,7 @@ const anyTools = fc.uniqueArray(anyTool, { maxLength: 3, selector: ({ name }) =>
   });
 });
 
-/** What Chat can express without loss. */
+/** What Chat can express without loss, to a host whose models think aloud. */
 const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
   .tuple(
     anyTools,
@@ -196,7 +210,11 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
       frequencyPenalty: fc.option(fc.integer({ min: -2, max: 2 })),
       presencePenalty: fc.option(fc.integer({ min: -2, max: 2 })),
       stopSequences: fc.array(anyText, { maxLength: 4 }),
-      reasoning: fc.option(fc.constantFrom(...effortLevels).map((effort) => ({ effort, budgetTokens: null }))),
+      reasoning: fc.option(
+        fc
+          .constantFrom('none' as const, 'low' as const, 'medium' as const, 'high' as const)
+          .map((effort) => ({ effort, budgetTokens: null })),
+      ),
       outputFormat: fc.oneof(
         fc.constantFrom({ type: 'text' as const }, { type: 'json' as const }),
         record({
@@ -207,9 +225,9 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
           strict: fc.option(fc.boolean()),
         }),
       ),
-      endUser: fc.option(anyText),
+      endUser: fc.option(fc.uuid()),
       metadata: fc.constant(null),
-      promptCacheKey: fc.option(anyText),
+      promptCacheKey: fc.constant(null),
     }),
   )
   .map(([tools, rest]) => ({ ...rest, ...tools }));
@@ -217,10 +235,102 @@ const anyRequest: fc.Arbitrary<CanonicalRequest> = fc
 test('every request that Chat can express is valid when written, and read back as it was', () => {
   fc.assert(
     fc.property(anyRequest, (request) => {
-      const { body, ignored } = writeRequest(request, { ...target, maxOutputTokens: request.maxOutputTokens! });
+      const { body, ignored } = writeRequest(request, {
+        ...target,
+        maxTokensField: 'max_tokens',
+        maxOutputTokens: request.maxOutputTokens!,
+      });
       assert.deepEqual(ignored, []);
       const parsed = parseRequest(JSON.parse(JSON.stringify(body)), { chatMaxTokens: null });
       assert.deepEqual(readRequest(parsed), request);
     }),
   );
+});
+
+const think = (text: string): Message => ({
+  role: 'assistant',
+  content: [
+    { type: 'thinking', text, signature: null, redacted: false },
+    { type: 'text', text: 'a' },
+  ],
+});
+const say = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
+const host = { maxTokensField: 'max_tokens' } as const;
+
+test('where one answer shows its reasoning, every answer does, and for DeepSeek always', () => {
+  const replayed = write({ messages: [think('hm'), say('b')] }, host).body.messages as JsonObject[];
+  assert.deepEqual(
+    replayed.map((message) => message.reasoning_content),
+    ['hm', ''],
+  );
+  const fresh = (model: string) => (write({ messages: [say('b')] }, { ...host, model }).body.messages as JsonObject[])[0]!;
+  assert.equal(fresh('deepseek-v4-pro').reasoning_content, '');
+  assert.ok(!('reasoning_content' in fresh('grok-4.7')));
+});
+
+test('thinking that is asked for without a level is left to the model', () => {
+  const reasoning = { effort: null, budgetTokens: null };
+  assert.ok(!('reasoning_effort' in write({ reasoning }).body));
+  assert.deepEqual(write({ reasoning }, { thinking: false }).ignored, ['reasoning_effort']);
+});
+
+test('a level that the model does not know becomes the nearest that it knows', () => {
+  const effort = (model: string, changes = {}) =>
+    write({ reasoning: { effort: 'xhigh', budgetTokens: null } }, { model, ...changes }).body.reasoning_effort;
+  assert.equal(effort('gpt-5'), 'high');
+  assert.equal(effort('gpt-5.2'), 'xhigh');
+  assert.equal(effort('llama', host), 'high');
+});
+
+test('OpenAI’s thinking models get no sampling parameters unless they are told not to think', () => {
+  const sampling = { temperature: 0.2, topP: 0.9, frequencyPenalty: 1, presencePenalty: 1 };
+  const names = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'];
+  assert.deepEqual(write(sampling).ignored, names);
+  assert.ok(names.every((name) => !(name in write(sampling).body)));
+  for (const changes of [host, { thinking: false }]) {
+    assert.ok(names.every((name) => name in write(sampling, changes).body));
+    assert.deepEqual(write(sampling, changes).ignored, []);
+  }
+  const unthinking = write({ ...sampling, reasoning: { effort: 'none', budgetTokens: null } }, { model: 'gpt-5.2' });
+  assert.ok(names.every((name) => name in unthinking.body));
+});
+
+test('an answer that has begun is gone on with by other hosts, and refused for OpenAI', () => {
+  const changes = { messages: [...empty.messages, say('{')], isPrefilled: true } as const;
+  assert.throws(
+    () => write(changes),
+    (error) => error instanceof ApiError && error.param === 'messages',
+  );
+  assert.deepEqual((write(changes, host).body.messages as unknown[]).at(-1), { role: 'assistant', content: '{' });
+});
+
+test('the caller’s user is OpenAI’s safety identifier and others’ user, long ids by their hash', () => {
+  assert.equal(write({ endUser: 'ann' }).body.safety_identifier, 'ann');
+  assert.equal(write({ endUser: 'ann' }, host).body.user, 'ann');
+  assert.match(String(write({ endUser: 'x'.repeat(141) }).body.safety_identifier), /^[0-9a-f]{64}$/);
+});
+
+test('verbosity goes to the models that take it', () => {
+  assert.equal(write({ verbosity: 'low' }, { model: 'gpt-5.2' }).body.verbosity, 'low');
+  assert.deepEqual(write({ verbosity: 'low' }, { model: 'gpt-4o' }).ignored, ['verbosity']);
+  assert.deepEqual(write({ verbosity: 'low' }, { ...host, model: 'gpt-5.2' }).ignored, ['verbosity']);
+});
+
+test('a document of text is text to every host, in the user’s turn and among a tool’s attachments', () => {
+  const data = Buffer.from('Ruby is a language.').toString('base64');
+  const document = { type: 'document', source: { kind: 'base64', mediaType: 'text/plain', data }, name: 'facts.txt' } as const;
+  const text = { type: 'text', text: '<document name="facts.txt">\nRuby is a language.\n</document>' };
+  assert.deepEqual(writeMessages({ role: 'user', content: [document] }), [{ role: 'user', content: [text] }]);
+  const result = { type: 'tool-result', callId: 'c', content: [document], isError: false } as const;
+  assert.deepEqual((writeMessages({ role: 'tool', content: [result] })[1]!.content as unknown[])[1], text);
+});
+
+test('a call without arguments has an empty object, and earlier citations are left out and listed', () => {
+  const call = { type: 'tool-call', id: 'c', name: 'f', arguments: '', kind: 'function' } as const;
+  const [message] = writeMessages({ role: 'assistant', content: [call] });
+  assert.deepEqual(message!.tool_calls, [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]);
+  const citation = { type: 'url', url: 'https://a.example', title: null, citedText: null, span: null, reference: null } as const;
+  const cited = write({ messages: [{ role: 'assistant', content: [{ type: 'text', text: 'x', citations: [citation] }] }] });
+  assert.deepEqual(cited.ignored, ['annotations']);
+  assert.deepEqual(cited.body.messages, [{ role: 'assistant', content: 'x' }]);
 });

@@ -1,11 +1,15 @@
 // Canonical events as chunks. The frames around a delta never change, so they are written once.
 import type { StreamEvent } from '../../canonical/event.ts';
+import type { Citation } from '../../canonical/citation.ts';
 import type { ThinkingPart } from '../../canonical/request.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
-import { utf8Length } from '../../lib/tokens.ts';
-import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
-import { brokenStream, writeError } from './errors.ts';
+import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
+import { withLimit } from '../with-limit.ts';
+import { brokenStream, newProgress } from '../stream-progress.ts';
+import { writeError } from './errors.ts';
+import { writeAnnotation } from './citations.ts';
 import { writeDetail } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import { wantsStreamUsage, writeUsage } from './usage.ts';
@@ -13,22 +17,18 @@ import { completionId } from './write-answer.ts';
 
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   const writer = new ChatStreamWriter(context);
-  return {
+  return withLimit({
     push: (event) => writer.push(event),
     end: () => writer.end(),
     close: closeStream,
     fail: (error, requestId) => formatSse(null, JSON.stringify(writeError(error, requestId))),
     progress: writer.progress,
-  };
+  });
 }
 
 /** The end of a stream that succeeded, with a comment line ahead of it. */
 export function closeStream(comment: string): string {
   return `${comment === '' ? '' : `${comment}\n\n`}${formatSse(null, '[DONE]')}`;
-}
-
-export function newProgress(): StreamProgress {
-  return { status: 'running', usage: null, earlyUsage: null, stop: null, outputBytes: 0, failure: null };
 }
 
 export function chunkHead(context: AnswerContext): JsonObject {
@@ -52,6 +52,10 @@ class ChatStreamWriter {
   /** The block of reasoning that streams, kept for its signature. */
   #thinking: ThinkingPart = noThinking;
   #hasRefusal = false;
+  readonly #meter = new OutputMeter();
+  #text = { blockStart: 0, length: 0 };
+  /** Of the text that streams. */
+  #citations: Citation[] = [];
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -61,21 +65,29 @@ class ChatStreamWriter {
 
   push(event: StreamEvent): string {
     if (this.progress.status !== 'running') return '';
+    this.#meter.addEvent(event);
+    this.progress.outputBytes = this.#meter.bytes;
     switch (event.type) {
       case 'start':
         this.progress.earlyUsage = event.usage;
         return this.#write({ role: 'assistant', content: '' });
       case 'text-delta':
-        return this.#writeText({ content: event.text }, event.text);
+        this.#text.length += event.text.length;
+        return this.#write({ content: event.text });
+      case 'citation':
+        this.#citations.push(event.citation);
+        return '';
+      case 'text-end':
+        return this.#endText();
       case 'refusal-delta':
         this.#hasRefusal = true;
-        return this.#writeText({ refusal: event.text }, event.text);
+        return this.#write({ refusal: event.text });
       case 'thinking-start':
         this.#thinking = { ...noThinking, redacted: event.redacted };
         return '';
       case 'thinking-delta':
         this.#thinking = { ...this.#thinking, text: this.#thinking.text + event.text };
-        return this.#writeText({ reasoning_content: event.text }, event.text);
+        return this.#write({ reasoning_content: event.text });
       case 'thinking-signature':
         this.#thinking = { ...this.#thinking, signature: event.signature };
         return '';
@@ -84,7 +96,7 @@ class ChatStreamWriter {
       case 'tool-call-start':
         return this.#writeToolCallStart(event);
       case 'tool-call-delta':
-        return this.#writeText(this.#toolCallDelta({ [argumentsField[this.#toolKind]]: event.text }), event.text);
+        return this.#write(this.#toolCallDelta({ [argumentsField[this.#toolKind]]: event.text }));
       case 'finish':
         return this.#writeFinish(event);
       case 'error':
@@ -113,9 +125,11 @@ class ChatStreamWriter {
     );
   }
 
-  #writeText(delta: JsonObject, text: string): string {
-    this.progress.outputBytes += utf8Length(text);
-    return this.#write(delta);
+  /** A citation of the whole text is placed when the text is over. */
+  #endText(): string {
+    const annotations = this.#citations.splice(0).flatMap((citation) => writeAnnotation(citation, this.#text));
+    this.#text = { blockStart: this.#text.blockStart + this.#text.length, length: 0 };
+    return annotations.length === 0 ? '' : this.#write({ annotations });
   }
 
   #writeSignature(): string {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { Answer } from '../../canonical/answer.ts';
+import type { Citation, DocumentCitation, SearchResultCitation, UrlCitation } from '../../canonical/citation.ts';
 import type { Stop, StreamEvent } from '../../canonical/event.ts';
 import type { AssistantPart, Signature } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
@@ -102,6 +103,40 @@ const callArguments = fc.oneof(
   fc.constantFrom('{"city": "Par', '[1]', '"x"', 'free text'),
 );
 
+const filledText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const place = fc
+  .tuple(fc.nat({ max: 99 }), fc.integer({ min: 1, max: 99 }))
+  .map(([start, size]) => ({ start, end: start + size }));
+/** Citations that Anthropic could have made: with its reference, and of whole blocks. */
+const ownCitations: fc.Arbitrary<Citation> = fc.oneof(
+  record<UrlCitation>({
+    type: fc.constant('url'),
+    url: fc.webUrl(),
+    title: fc.option(filledText),
+    citedText: fc.option(filledText),
+    span: fc.constant(null),
+    reference: filledText,
+  }),
+  record<SearchResultCitation>({
+    type: fc.constant('search-result'),
+    source: filledText,
+    title: fc.option(filledText),
+    citedText: text,
+    resultIndex: fc.nat({ max: 9 }),
+    blocks: place,
+  }),
+  record<DocumentCitation>({
+    type: fc.constant('document'),
+    documentIndex: fc.nat({ max: 9 }),
+    title: fc.option(filledText),
+    citedText: text,
+    place: fc
+      .tuple(fc.constantFrom('char' as const, 'page' as const, 'block' as const), place)
+      .map(([unit, at]) => ({ unit, ...at })),
+  }),
+);
+export const someCitations = fc.array(ownCitations, { minLength: 1, maxLength: 3 });
+
 export const texts = text;
 export const ids = id;
 
@@ -141,6 +176,7 @@ export const answers: fc.Arbitrary<Answer> = record({
   content: fc.array(
     fc.oneof(
       record({ type: fc.constant('text' as const), text }),
+      record({ type: fc.constant('text' as const), text, citations: someCitations }),
       thinkingPart(fc.option(anySignature)),
       redactedPart(anySignature),
       callPart,
@@ -157,6 +193,10 @@ export const wildEvents: fc.Arbitrary<StreamEvent> = fc.oneof(
     { type: 'start', usage: null },
     { type: 'text-start' },
     { type: 'text-end' },
+    {
+      type: 'citation',
+      citation: { type: 'url', url: 'https://a.example', title: null, citedText: null, span: null, reference: null },
+    },
     { type: 'refusal-start' },
     { type: 'refusal-end' },
     { type: 'thinking-start', redacted: false },

@@ -8,6 +8,7 @@ import { readStream } from './read-stream.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
+import { readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeRequest } from './write-request.ts';
 import { writeStream } from './write-stream.ts';
@@ -19,8 +20,9 @@ export const messages: ClientFormat & UpstreamFormat = {
   ignoredFields,
   writeAnswer,
   writeStream,
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   writeError,
-  relay: { writeRequest: relayRequest, relayAnswer, relayStream },
+  relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
   writeRequest,
   readAnswer,
   readStream,

@@ -3,6 +3,7 @@ import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { readCitations } from './citations.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
 import { readInput } from './tool-input.ts';
@@ -25,12 +26,12 @@ export function requireMessage(body: unknown): AnswerBody {
   throw new UnreadableAnswer('the answer is not a message: it has no content');
 }
 
-/** Blocks of tools that Anthropic runs have no place in other formats and cannot be asked for from them; citations neither. */
+/** Blocks of tools that Anthropic runs have no place in other formats and cannot be asked for from them. */
 function readBlock(block: unknown): AssistantPart[] {
   if (!isObject(block)) return [];
   switch (block.type) {
     case 'text':
-      return [{ type: 'text', text: asText(block.text) }];
+      return [{ type: 'text', text: asText(block.text), ...readCitations(block.citations) }];
     case 'thinking':
       return [{ type: 'thinking', text: asText(block.thinking), signature: openSignature(block.signature), redacted: false }];
     case 'redacted_thinking':
@@ -40,7 +41,7 @@ function readBlock(block: unknown): AssistantPart[] {
         {
           type: 'tool-call',
           id: asText(block.id),
-          name: asText(block.name),
+          name: readCallName(block),
           arguments: readInput(block.input),
           kind: 'function',
         },
@@ -48,6 +49,12 @@ function readBlock(block: unknown): AssistantPart[] {
     default:
       return [];
   }
+}
+
+/** Nobody can run a call without a name. */
+export function readCallName({ name }: JsonObject): string {
+  if (typeof name === 'string' && name !== '') return name;
+  throw new UnreadableAnswer('a tool call of the answer has no name');
 }
 
 export function asText(value: unknown): string {

@@ -1,6 +1,7 @@
 // The conversation of a client's body, block by block. What no canonical message can hold is refused by name, never left out.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { AssistantPart, Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import { readCitations } from './citations.ts';
 import { readCacheControl, readDocument, readImage } from './media.ts';
 import type { ContentBlock, MessagesRequest, RequestMessage, ToolResultBlock } from './schema.ts';
 import { openSignature } from './signature.ts';
@@ -10,7 +11,15 @@ type TextBlock = Extract<ContentBlock, { type: 'text' }>;
 
 /** One message of the body can become two: tool results travel in user turns here, and are messages of their own. */
 export function readMessages(messages: readonly RequestMessage[]): Message[] {
-  return messages.flatMap((message, index) => readMessage(message, `messages[${index}].content`));
+  const lastUser = messages.findLastIndex((message) => message.role === 'user');
+  return messages.flatMap((message, index) =>
+    isCleared(message, index < lastUser) ? [] : readMessage(message, `messages[${index}].content`),
+  );
+}
+
+/** An instruction for one user turn alone: Anthropic keeps it in the conversation, and from the model once a later turn has come. */
+function isCleared(message: RequestMessage, hasLaterUserTurn: boolean): boolean {
+  return message.role === 'system' && message.clear_at === 'next_user_message' && hasLaterUserTurn;
 }
 
 function readMessage(message: RequestMessage, path: string): Message[] {
@@ -74,9 +83,11 @@ function readResult(block: ToolResultBlock, path: string): ToolResultPart {
 function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {
   switch (block.type) {
     case 'text':
-      return readText(block);
-    case 'tool_use':
-      return { type: 'tool-call', id: block.id, name: block.name, arguments: readInput(block.input), kind: 'function' };
+      return { ...readText(block), ...readCitations(block.citations) };
+    case 'tool_use': {
+      const mark = readCacheControl(block.cache_control);
+      return { type: 'tool-call', id: block.id, name: block.name, arguments: readInput(block.input), kind: 'function', ...mark };
+    }
     case 'thinking':
       return { type: 'thinking', text: block.thinking, signature: openSignature(block.signature), redacted: false };
     case 'redacted_thinking':

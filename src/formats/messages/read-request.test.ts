@@ -166,3 +166,65 @@ test('known fields without a canonical form are listed by name; unknown ones, wh
   assert.deepEqual(ignoredFields(request), ['context_management', 'service_tier', 'cache_control', 'tools.defer_loading']);
   assert.deepEqual(ignoredFields(clientRequest()), []);
 });
+
+test('what is asked of Anthropic alone below the top level is listed', () => {
+  const document = { type: 'document', source: { type: 'text', data: 'x' }, citations: { enabled: true } };
+  const image = {
+    type: 'image',
+    source: { type: 'url', url: 'https://x.test/a.png' },
+    transformations: { oversized_image: 'error' },
+  };
+  const fields = {
+    messages: [
+      { role: 'user', content: [document, { type: 'tool_result', tool_use_id: 'c', content: [image] }] },
+      { role: 'system', content: 'Be brief.', output_config: { effort: 'low' } },
+    ],
+    thinking: { type: 'adaptive', display: 'omitted' },
+  };
+  const expected = ['thinking.display', 'messages.citations', 'messages.transformations', 'messages.output_config'];
+  assert.deepEqual(ignoredFields(clientRequest(fields)), expected);
+  const disabled = { thinking: { type: 'disabled' }, output_config: { effort: 'low' } };
+  assert.deepEqual(ignoredFields(clientRequest(disabled)), ['output_config.effort']);
+});
+
+test('an instruction for one turn is gone when the next turn has come', () => {
+  const note = { role: 'system', content: 'Now.', clear_at: 'next_user_message' };
+  const turn = { role: 'user', content: 'a' };
+  const reply = { role: 'assistant', content: 'b' };
+  const roles = (...messages: unknown[]) => read({ messages }).messages.map((message) => message.role);
+  assert.deepEqual(roles(turn, note), ['user', 'system']);
+  assert.deepEqual(roles(turn, note, reply, turn), ['user', 'assistant', 'user']);
+  assert.deepEqual(roles(turn, { ...note, clear_at: 'never' }, reply, turn), ['user', 'system', 'assistant', 'user']);
+});
+
+test('an answer that the client has begun is marked as begun', () => {
+  assert.equal(read(assistant({ type: 'text', text: '{' })).isPrefilled, true);
+  assert.equal(read({}).isPrefilled, undefined);
+});
+
+test('a schema that OpenAI would keep to under `strict` asks for it', () => {
+  const strictOf = (schema: object) => {
+    const { outputFormat } = read({ output_config: { format: { type: 'json_schema', schema } } });
+    return outputFormat.type === 'json-schema' && outputFormat.strict;
+  };
+  assert.equal(strictOf({ type: 'object', properties: {}, additionalProperties: false }), true);
+  assert.equal(strictOf({ type: 'object' }), null);
+});
+
+test('a cache mark on a call and the citations of a text are read', () => {
+  const { messages } = read(
+    assistant(
+      {
+        type: 'text',
+        text: 'a',
+        citations: [{ type: 'web_search_result_location', url: 'https://a.example', encrypted_index: 'E' }],
+      },
+      { type: 'tool_use', id: 'c', name: 'f', input: {}, cache_control: { type: 'ephemeral' } },
+    ),
+  );
+  const [cited, call] = messages[0]!.content as readonly object[] as readonly Record<string, unknown>[];
+  assert.deepEqual(cited!.citations, [
+    { type: 'url', url: 'https://a.example', title: null, citedText: null, span: null, reference: 'E' },
+  ]);
+  assert.deepEqual(call!.cacheControl, { type: 'ephemeral' });
+});

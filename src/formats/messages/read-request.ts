@@ -1,11 +1,15 @@
 // A client's body to the canonical request, for a model that is reached in another format.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning, TextPart, Tool, ToolChoice } from '../../canonical/request.ts';
+import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
+import { verdictTable } from './field-verdicts.ts';
+import { ignoredMessageFields, ignoredThinkingFields, ignoredToolFields } from './ignored-fields.ts';
 import { readCacheControl } from './media.ts';
+import { isStrictSchema } from './output-schema.ts';
 import { readMessages, readTexts } from './read-message.ts';
 import type { CustomTool, MessagesRequest } from './schema.ts';
-import { fieldRules, isGiven, refuseSharedState } from './shared-credential.ts';
+import { refuseSharedState } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` on what no canonical request can express. */
 export function readRequest({ body }: ClientRequest): CanonicalRequest {
@@ -29,6 +33,7 @@ export function readRequest({ body }: ClientRequest): CanonicalRequest {
     endUser: request.metadata?.user_id ?? null,
     metadata: null,
     promptCacheKey: null,
+    ...(request.messages.at(-1)?.role === 'assistant' ? { isPrefilled: true } : {}),
   };
 }
 
@@ -88,7 +93,8 @@ function readReasoning({ thinking, output_config: config }: MessagesRequest): Re
 function readOutputFormat({ output_config: config, output_format: older }: MessagesRequest): OutputFormat {
   const format = config?.format ?? older;
   if (!format) return { type: 'text' };
-  return { type: 'json-schema', name: 'answer', description: null, schema: format.schema, strict: null };
+  const strict = isStrictSchema(format.schema) ? true : null;
+  return { type: 'json-schema', name: 'answer', description: null, schema: format.schema, strict };
 }
 
 const readFields: ReadonlySet<string> = new Set(
@@ -102,13 +108,8 @@ const readFields: ReadonlySet<string> = new Set(
 export function ignoredFields({ body }: ClientRequest): string[] {
   const request = body as MessagesRequest;
   const ignored = Object.keys(body).filter(
-    (name) => !readFields.has(name) && Object.hasOwn(fieldRules, name) && isGiven(body[name]),
+    (name) => !readFields.has(name) && Object.hasOwn(verdictTable.request, name) && isAskedFor(body[name]),
   );
   if (request.system && readSystem(request).length < readTexts(request.system, 'system').length) ignored.push('system');
-  const toolFields = new Set((request.tools ?? []).flatMap((tool: CustomTool) => Object.keys(tool)));
-  for (const name of toolOptions) if (toolFields.has(name)) ignored.push(`tools.${name}`);
-  if (request.thinking?.type === 'enabled' && request.output_config?.effort) ignored.push('output_config.effort');
-  return ignored;
+  return [...ignored, ...ignoredToolFields(request), ...ignoredThinkingFields(request), ...ignoredMessageFields(request)];
 }
-
-const toolOptions = ['allowed_callers', 'defer_loading', 'eager_input_streaming', 'input_examples'];

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { parseSse, runReader } from './fixture.ts';
 import { readStream } from './read-stream.ts';
+import { UnreadableAnswer } from '../format.ts';
 
 const read = (...events: unknown[]): StreamEvent[] =>
   runReader(readStream(), parseSse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')));
@@ -134,4 +135,16 @@ test('the usage of a stream is its last totals, whatever a host leaves out or se
   assert.equal(usageOf(undefined, { output_tokens: 9 }), null);
   assert.equal(usageOf({ input_tokens: 5, output_tokens: 1 }, undefined), null);
   assert.equal(usageOf({ input_tokens: -5, output_tokens: 1 }, { output_tokens: 9 }), null);
+});
+
+test('a call that nobody names cannot be run, and is no answer', () => {
+  const reader = readStream();
+  const nameless = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: '', input: {} } };
+  assert.throws(() => reader.push({ event: '', data: JSON.stringify(nameless) }), UnreadableAnswer);
+});
+
+test('an event without a type is what its line says', () => {
+  const reader = readStream();
+  reader.push({ event: 'message_delta', data: '{"delta":{"stop_reason":"end_turn"}}' });
+  assert.equal(reader.push({ event: 'message_stop', data: '{}' }).at(-1)?.type, 'finish');
 });

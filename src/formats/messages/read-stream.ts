@@ -4,10 +4,11 @@ import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import type { JsonObject, StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
-import { asText } from './read-answer.ts';
+import { readCitation, readCitations } from './citations.ts';
+import { asText, readCallName } from './read-answer.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
-import { brokenStream, unreadableEvent } from './stream-progress.ts';
+import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { readInput } from './tool-input.ts';
 import { StreamUsage } from './usage.ts';
 
@@ -29,12 +30,12 @@ class MessageStreamReader {
   #hasStarted = false;
   #hasEnded = false;
 
-  push({ data }: SseEvent): StreamEvent[] {
+  push(raw: SseEvent): StreamEvent[] {
     if (this.#hasEnded) return [];
-    const event = parseEvent(data);
+    const event = parseEvent(raw.data);
     if (event === 'terminator') return [];
-    if (!event) return this.#fail(unreadableEvent(data));
-    switch (event.type) {
+    if (!event) return this.#fail(unreadableEvent(raw.data));
+    switch (typeOf(raw, event)) {
       case 'message_start':
         this.#usage.start(isObject(event.message) ? event.message.usage : undefined);
         return this.#start();
@@ -74,7 +75,7 @@ class MessageStreamReader {
     switch (block.type) {
       case 'text':
         this.#open = { kind: 'text' };
-        return [{ type: 'text-start' }, ...delta('text-delta', asText(block.text))];
+        return [{ type: 'text-start' }, ...delta('text-delta', asText(block.text)), ...citationsOf(block)];
       case 'thinking':
         this.#open = { kind: 'thinking', signature: asText(block.signature) };
         return [{ type: 'thinking-start', redacted: false }, ...delta('thinking-delta', asText(block.thinking))];
@@ -83,7 +84,7 @@ class MessageStreamReader {
         return [{ type: 'thinking-start', redacted: true }];
       case 'tool_use':
         this.#open = { kind: 'tool-call', wholeInput: readInput(block.input), hasDelta: false };
-        return [{ type: 'tool-call-start', id: asText(block.id), name: asText(block.name), kind: 'function' }];
+        return [{ type: 'tool-call-start', id: asText(block.id), name: readCallName(block), kind: 'function' }];
       default:
         this.#open = { kind: 'other' };
         return [];
@@ -102,10 +103,17 @@ class MessageStreamReader {
         return [];
       case 'input_json_delta':
         return this.#readInputDelta(asText(part.partial_json));
+      case 'citations_delta':
+        return this.#readCitation(part.citation);
       default:
-        // `citations_delta`: no other format has them.
         return [];
     }
+  }
+
+  /** A citation has its place in a text alone. */
+  #readCitation(value: unknown): StreamEvent[] {
+    const citation = this.#open?.kind === 'text' ? readCitation(value) : null;
+    return citation ? [{ type: 'citation', citation }] : [];
   }
 
   #readInputDelta(text: string): StreamEvent[] {
@@ -164,8 +172,17 @@ export function parseEvent(data: string): JsonObject | 'terminator' | null {
   }
 }
 
+/** What an event says it is; its `event:` line where it does not. A type with a line break would start a line of its own when written. */
+export function typeOf({ event: line }: SseEvent, { type }: JsonObject): string {
+  return typeof type === 'string' && type !== '' && !/[\r\n]/.test(type) ? type : line;
+}
+
 function delta(type: 'text-delta' | 'thinking-delta' | 'tool-call-delta', text: string): StreamEvent[] {
   return text === '' ? [] : [{ type, text }];
+}
+
+function citationsOf({ citations }: JsonObject): StreamEvent[] {
+  return (readCitations(citations).citations ?? []).map((citation) => ({ type: 'citation', citation }));
 }
 
 function readSignature(sealed: string): StreamEvent[] {

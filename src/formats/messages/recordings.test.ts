@@ -8,6 +8,7 @@ import type { StreamEvent } from '../../canonical/event.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { writeCitation } from './citations.ts';
 import { answerContext, eventsOf, parseSse, readRecordings, runPipe, runReader } from './fixture.ts';
 import { messages } from './index.ts';
 
@@ -16,10 +17,11 @@ type Plain = {
   thinking: string;
   signatures: string[];
   calls: unknown[];
+  citations: unknown[];
   stop: unknown;
   usage: Record<string, unknown>;
 };
-type Block = Record<string, string> & { input?: unknown };
+type Block = Record<string, string> & { input?: unknown; citations?: JsonObject[] | null };
 
 /** The blocks and totals of a recorded stream, gathered as its documentation says. */
 function readByHand(sse: string): Plain & { model: unknown } {
@@ -30,13 +32,17 @@ function readByHand(sse: string): Plain & { model: unknown } {
   for (const line of sse.split('\n').filter((candidate) => candidate.startsWith('data:'))) {
     const event = JSON.parse(line.slice(5));
     if (event.type === 'message_start') ({ usage, model } = event.message);
-    if (event.type === 'content_block_start') blocks[event.index] = { ...event.content_block, json: '' };
+    if (event.type === 'content_block_start') {
+      const { citations, ...block } = event.content_block;
+      blocks[event.index] = { ...block, citations: [...(citations ?? [])], json: '' };
+    }
     if (event.type === 'content_block_delta') {
       const block = blocks[event.index]!;
       const { delta } = event;
       if (delta.type === 'text_delta') block.text += delta.text;
       if (delta.type === 'thinking_delta') block.thinking += delta.thinking;
       if (delta.type === 'signature_delta') block.signature += delta.signature;
+      if (delta.type === 'citations_delta') block.citations!.push(delta.citation);
       if (delta.type === 'input_json_delta') block.json += delta.partial_json;
     }
     if (event.type === 'message_delta') {
@@ -57,6 +63,10 @@ function plainOf(blocks: readonly Block[]): Omit<Plain, 'stop' | 'usage'> {
       .map((block) => block.thinking)
       .join('|'),
     signatures: [...of('thinking').map((block) => block.signature!), ...of('redacted_thinking').map((block) => block.data!)],
+    // Older recordings lack the newer field.
+    citations: of('text').flatMap(({ citations }) =>
+      (citations ?? []).map((one) => ('url' in one ? one : { file_id: null, ...one })),
+    ),
     calls: of('tool_use').map((block) => [block.id, block.name, block.json || JSON.stringify(block.input)]),
   };
 }
@@ -94,6 +104,10 @@ function assertSame(answer: Answer, plain: Plain): void {
   assert.deepEqual(
     of('tool-call').map((part) => [part.id, part.name, part.arguments]),
     plain.calls,
+  );
+  assert.deepEqual(
+    of('text').flatMap((part) => (part.citations ?? []).map(writeCitation)),
+    plain.citations,
   );
   assert.equal(answer.stop.reason, stopNames[plain.stop as string]);
   const { usage } = plain;
@@ -143,6 +157,16 @@ test('recorded streams read as what they say', (t) => {
   }
 });
 
+/** What is written, and of the reasoning what is shown or what is sealed, whichever is more. */
+function generatedBytes(stream: string): number {
+  const events = eventsOf(stream);
+  const of = (field: string) => events.map((event) => ((event.delta ?? {}) as Record<string, string>)[field] ?? '');
+  const hidden = events.map((event) => ((event.content_block ?? {}) as Record<string, string>).data ?? '');
+  const sealed = [...of('signature'), ...hidden].reduce((sum, value) => sum + Math.floor((value.length * 3) / 4), 0);
+  const [text, input, thinking] = ['text', 'partial_json', 'thinking'].map((field) => Buffer.byteLength(of(field).join('')));
+  return text! + input! + Math.max(thinking!, sealed);
+}
+
 const withoutStart = (frames: string) => parseSse(frames).filter((event) => event.event !== 'message_start');
 
 test('recorded streams go along the straight path with nothing changed but the model', (t) => {
@@ -152,9 +176,7 @@ test('recorded streams go along the straight path with nothing changed but the m
     assert.deepEqual(readByHand(relayed), { ...readByHand(text), model: 'catalogue/id' }, name);
     assert.deepEqual(withoutStart(relayed), withoutStart(text), name);
     assert.deepEqual(pipe.progress.usage, collect(runReader(messages.readStream(), parseSse(text))).usage);
-    const deltas = eventsOf(text).map((event) => (event.delta ?? {}) as Record<string, string>);
-    const generated = deltas.map((delta) => delta.text ?? delta.thinking ?? delta.partial_json ?? '').join('');
-    assert.equal(pipe.progress.outputBytes, Buffer.byteLength(generated));
+    assert.equal(pipe.progress.outputBytes, generatedBytes(text), name);
   }
 });
 

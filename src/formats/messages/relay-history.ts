@@ -1,29 +1,46 @@
-// Turns of other vendors' models in a conversation that goes on with Anthropic's: their reasoning has signatures of ours around it, or
-// none, and their call ids may hold characters that Anthropic refuses. Everything else is handed on as the same objects.
+// Turns of other vendors' models in a conversation that goes on with Anthropic's, which refuses of them: reasoning that it did not sign,
+// texts of white space, citations of other searches, ids with other characters. Everything else is handed on as the same objects.
 import { isObject } from '../../lib/json.ts';
+import { isOwnCitation } from './citations.ts';
 import type { RequestMessage } from './schema.ts';
 import { openSignature } from './signature.ts';
 import { upstreamCallId } from './tool-input.ts';
 
-export type RelayedHistory = { readonly messages: readonly unknown[]; readonly droppedThinking: boolean };
+export type RelayedHistory = {
+  readonly messages: readonly unknown[];
+  readonly droppedThinking: boolean;
+  readonly droppedCitations: boolean;
+};
 
 export function relayHistory(messages: readonly RequestMessage[]): RelayedHistory {
-  if (messages.every(isUntouched)) return { messages, droppedThinking: false };
-  let droppedThinking = false;
-  const relayed = messages.flatMap((message): unknown[] => {
-    if (!Array.isArray(message.content)) return [message];
-    const blocks: readonly unknown[] = message.content;
-    const kept = blocks.filter((block) => !isForeignThinking(block));
-    if (kept.length < blocks.length) droppedThinking = true;
-    // A turn that held nothing else would be refused as empty.
-    return kept.length === 0 && blocks.length > 0 ? [] : [{ ...message, content: kept.map(withUpstreamId) }];
-  });
-  return { messages: relayed, droppedThinking };
+  if (messages.every(isUntouched)) return { messages, droppedThinking: false, droppedCitations: false };
+  const blocks = messages.flatMap(({ content }): readonly unknown[] => (Array.isArray(content) ? content : []));
+  return {
+    messages: messages.flatMap(relayMessage),
+    droppedThinking: blocks.some(isForeignThinking),
+    droppedCitations: blocks.some(hasForeignCitation),
+  };
 }
 
-function isUntouched({ content }: RequestMessage): boolean {
+function isUntouched({ role, content }: RequestMessage): boolean {
   if (!Array.isArray(content)) return true;
-  return content.every((block: unknown) => !isForeignThinking(block) && withUpstreamId(block) === block);
+  return content.every((block: unknown) => relayBlock(block, role) === block);
+}
+
+function relayMessage(message: RequestMessage): unknown[] {
+  if (!Array.isArray(message.content)) return [message];
+  const blocks: readonly unknown[] = message.content;
+  const kept = blocks.map((block) => relayBlock(block, message.role)).filter((block) => block !== null);
+  // A turn that held nothing else would be refused as empty.
+  return kept.length === 0 && blocks.length > 0 ? [] : [{ ...message, content: kept }];
+}
+
+/** null: the block is left out. */
+function relayBlock(block: unknown, role: RequestMessage['role']): unknown {
+  if (!isObject(block)) return block;
+  if (isForeignThinking(block) || (role === 'assistant' && isBlankText(block))) return null;
+  if (hasForeignCitation(block)) return withOwnCitations(block);
+  return withUpstreamId(block);
 }
 
 function isForeignThinking(block: unknown): boolean {
@@ -32,8 +49,20 @@ function isForeignThinking(block: unknown): boolean {
   return block.type === 'redacted_thinking' && openSignature(block.data)?.vendor !== 'anthropic';
 }
 
-function withUpstreamId(block: unknown): unknown {
-  if (!isObject(block)) return block;
+function isBlankText({ type, text }: Record<string, unknown>): boolean {
+  return type === 'text' && typeof text === 'string' && text.trim() === '';
+}
+
+function hasForeignCitation(block: unknown): boolean {
+  return isObject(block) && block.type === 'text' && Array.isArray(block.citations) && !block.citations.every(isOwnCitation);
+}
+
+function withOwnCitations({ citations, ...block }: Record<string, unknown>): unknown {
+  const own = (citations as unknown[]).filter(isOwnCitation);
+  return own.length === 0 ? block : { ...block, citations: own };
+}
+
+function withUpstreamId(block: Record<string, unknown>): unknown {
   const name = block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : null;
   const id = name === null ? undefined : block[name];
   if (name === null || typeof id !== 'string') return block;

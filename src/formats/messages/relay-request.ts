@@ -1,20 +1,25 @@
 // The straight path up: the client's body with the upstream's model and a bounded output, and without what Anthropic would refuse of
 // other vendors' turns. Nothing else of it changes.
+import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { verdictTable } from './field-verdicts.ts';
 import { relayHistory } from './relay-history.ts';
 import type { MessagesRequest } from './schema.ts';
-import { fieldRules, isGiven, refuseSharedState } from './shared-credential.ts';
+import { refuseSharedState } from './shared-credential.ts';
 import { fitBudget, mayThinkWithBudget } from './thinking-config.ts';
+import { relayTools } from './web-search.ts';
 
 /** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
 export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
-  refuseSharedState(body);
+  refuseSharedState(body, target.searchesMax === undefined ? 'unpriced' : 'priced');
   const request = body as MessagesRequest;
   const ignored: string[] = [];
-  const { messages, droppedThinking } = relayHistory(request.messages);
+  const { messages, droppedThinking, droppedCitations } = relayHistory(request.messages);
   if (droppedThinking) ignored.push('thinking');
+  if (droppedCitations) ignored.push('citations');
   const maxTokens = Math.min(request.max_tokens, target.maxOutputTokens);
   const outgoing = { ...relayFields(body, ignored), model: target.model, max_tokens: maxTokens, messages };
+  if (target.searchesMax !== undefined) boundSearches(outgoing, target.searchesMax, ignored);
   if (!target.thinking) dropEffort(outgoing, ignored);
   else boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
   return { body: outgoing, ignored };
@@ -22,22 +27,31 @@ export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): U
 
 /** `null` means "not given" to our validation, and some fields of it would be refused upstream. Names that we do not know pass. */
 function relayFields(body: JsonObject, ignored: string[]): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const name of Object.keys(body)) {
-    const known = Object.hasOwn(fieldRules, name) ? fieldRules[name] : undefined;
-    if (!known || (known.rule !== 'drop' && body[name] !== null)) fields[name] = body[name];
-    else if (isGiven(body[name])) ignored.push(name);
+  const entries: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const known = Object.hasOwn(verdictTable.request, name) ? verdictTable.request[name] : undefined;
+    if (!known || (known.rule !== 'drop' && value !== null)) entries.push([name, value]);
+    else if (isAskedFor(value)) ignored.push(name);
   }
+  // From entries, since assigning `__proto__` would lose it.
+  const fields: Record<string, unknown> = Object.fromEntries(entries);
   for (const [name, value] of forcedFields) {
-    if (isGiven(body[name]) && body[name] !== value) ignored.push(name);
+    if (isAskedFor(body[name]) && body[name] !== value) ignored.push(name);
     fields[name] = value;
   }
   return fields;
 }
 
-const forcedFields = Object.entries(fieldRules).flatMap(([name, rule]) =>
+const forcedFields = Object.entries(verdictTable.request).flatMap(([name, rule]) =>
   rule.rule === 'force' ? [[name, rule.value] as const] : [],
 );
+
+function boundSearches(outgoing: Outgoing, searchesMax: number, ignored: string[]): void {
+  if (!Array.isArray(outgoing.tools)) return;
+  const relayed = relayTools(outgoing.tools, searchesMax);
+  outgoing.tools = relayed.tools;
+  ignored.push(...relayed.ignored);
+}
 
 type Outgoing = Record<string, unknown> &
   Pick<MessagesRequest, 'thinking' | 'output_config' | 'max_tokens'> & { messages: readonly unknown[] };

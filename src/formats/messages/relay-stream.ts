@@ -1,17 +1,18 @@
 // The straight path down, streamed: each event is handed on with the text it came in, save the first, which names the model, and the
 // last, which waits for the charge.
-import { countUsage } from '../../canonical/usage.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
+import { countUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
-import { asText } from './read-answer.ts';
-import { parseEvent } from './read-stream.ts';
+import { parseEvent, typeOf } from './read-stream.ts';
+import { meterBlockStart, meterDelta } from './relay-meter.ts';
 import { readStop } from './stop.ts';
-import { brokenStream, newProgress, unreadableEvent } from './stream-progress.ts';
-import { StreamUsage, writeUsage } from './usage.ts';
+import { brokenStream, newProgress, unreadableEvent } from '../stream-progress.ts';
+import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
+import { isSearchDone, readSearches } from './web-search.ts';
 import { closeFrames } from './write-stream.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -19,6 +20,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   return {
     push: (event) => relay.push(event),
     end: () => relay.end(),
+    limit: () => relay.limit(),
     close: (comment) => closeFrames(comment, relay.lastFrame),
     fail: (error, requestId) => formatSse('error', JSON.stringify(writeError(error, requestId))),
     progress: relay.progress,
@@ -31,6 +33,8 @@ class MessageStreamRelay {
   lastFrame = formatSse('message_stop', '{"type":"message_stop"}');
   readonly #context: AnswerContext;
   readonly #usage = new StreamUsage();
+  #openIndex: unknown = null;
+  readonly #meter = new OutputMeter();
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -41,11 +45,21 @@ class MessageStreamRelay {
     const event = parseEvent(raw.data);
     if (event === 'terminator') return '';
     if (!event) return this.#fail(unreadableEvent(raw.data));
-    switch (event.type) {
+    switch (typeOf(raw, event)) {
       case 'message_start':
         return this.#relayStart(raw, event);
+      case 'content_block_start':
+        if (isSearchDone(event.content_block)) this.progress.searches = (this.progress.searches ?? 0) + 1;
+        this.#openIndex = event.index;
+        meterBlockStart(this.#meter, event.content_block);
+        this.progress.outputBytes = this.#meter.bytes;
+        return frameOf(raw, event);
       case 'content_block_delta':
-        this.progress.outputBytes += deltaBytes(event.delta);
+        meterDelta(this.#meter, event.delta);
+        this.progress.outputBytes = this.#meter.bytes;
+        return frameOf(raw, event);
+      case 'content_block_stop':
+        this.#openIndex = null;
         return frameOf(raw, event);
       case 'message_delta':
         return this.#relayEnd(raw, event);
@@ -65,13 +79,24 @@ class MessageStreamRelay {
     return this.progress.stop ? this.#finish() : this.#fail(brokenStream());
   }
 
+  /** Goes on as if the upstream had met its limit here. */
+  limit(): string {
+    const push = (event: JsonObject & { type: string }) => this.push({ event: event.type, data: JSON.stringify(event) });
+    const blockEnd = this.#openIndex === null ? '' : push({ type: 'content_block_stop', index: this.#openIndex });
+    const delta = { stop_reason: 'max_tokens', stop_sequence: null };
+    const end = push({ type: 'message_delta', delta, usage: writeUsage(this.#ownCount()) });
+    return blockEnd + end + push({ type: 'message_stop' });
+  }
+
   #relayStart(raw: SseEvent, event: JsonObject): string {
     const { message } = event;
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
     this.progress.earlyUsage = this.#usage.early;
     // Clients add the later counts to the usage of the start: without one, SDKs throw.
-    const usage = this.#usage.early ? message.usage : writeUsage(countUsage({ ...this.#context, outputBytes: 0, early: null }));
+    const usage = this.#usage.early
+      ? message.usage
+      : writeMessageUsage(countUsage({ ...this.#context, outputBytes: 0, early: null }));
     const relayed = { ...event, message: { ...message, model: this.#context.model, usage } };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
   }
@@ -80,11 +105,15 @@ class MessageStreamRelay {
   #relayEnd(raw: SseEvent, event: JsonObject): string {
     const { delta, usage } = event;
     this.#usage.update(usage);
+    this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return frameOf(raw, event);
     this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
     if (this.#usage.total) return frameOf(raw, event);
-    const counted = countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.#usage.early });
-    return frameOf({ event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(counted) }) }, event);
+    return frameOf({ event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(this.#ownCount()) }) }, event);
+  }
+
+  #ownCount(): Usage {
+    return countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.#usage.early });
   }
 
   #finish(): string {
@@ -101,13 +130,8 @@ class MessageStreamRelay {
   }
 }
 
-function deltaBytes(delta: unknown): number {
-  if (!isObject(delta)) return 0;
-  return utf8Length(asText(delta.text ?? delta.thinking ?? delta.partial_json));
-}
-
 /** A frame's data is one line; JSON that came in several is written anew. */
 function frameOf(raw: SseEvent, event: JsonObject): string {
   const data = raw.data.includes('\n') ? JSON.stringify(event) : raw.data;
-  return formatSse(raw.event || asText(event.type) || null, data);
+  return formatSse(typeOf(raw, event) || null, data);
 }

@@ -172,3 +172,61 @@ test('without a total from upstream the early count of the start is none, and ou
   assert.equal(pipe.progress.status, 'finished');
   assert.equal(pipe.progress.usage, null);
 });
+
+test('an event is what its type says, and what its line says where it has none that can be written', () => {
+  const events = [
+    { event: 'ping', data: '{"type":"brand_new"}' },
+    { event: '', data: '{"type":"a\\nevent: message_stop"}' },
+    { event: 'message_delta', data: '{"type":null,"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}' },
+    { event: 'message_stop', data: '{"type":["message_stop"]}' },
+  ];
+  const pipe = relay.relayStream(answerContext());
+  const frames = [...parseSse(sse(start)), ...events].map((event) => pipe.push(event)).slice(1);
+  assert.deepEqual(
+    frames.map((frame) => frame.split('\n')[0]),
+    ['event: brand_new', 'data: {"type":"a\\nevent: message_stop"}', 'event: message_delta', ''],
+  );
+  assert.equal(pipe.progress.status, 'finished');
+});
+
+test('of another vendor’s turns, blank texts and made-up citations stay behind', () => {
+  const madeUp = {
+    type: 'web_search_result_location',
+    cited_text: '',
+    encrypted_index: '',
+    title: null,
+    url: 'https://a.example',
+  };
+  const own = { ...madeUp, encrypted_index: 'Eo8B' };
+  const call = { type: 'tool_use', id: 'a', name: 'b', input: {} };
+  const fields = {
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: ' ' }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'text', text: '\n\n' }, { type: 'text', text: 'x', citations: [madeUp, own] }, call],
+      },
+      { role: 'assistant', content: [{ type: 'text', text: 'y', citations: [madeUp] }] },
+    ],
+  };
+  const { body, ignored } = up(fields);
+  assert.deepEqual(body.messages, [
+    fields.messages[0],
+    { role: 'assistant', content: [{ type: 'text', text: 'x', citations: [own] }, call] },
+    { role: 'assistant', content: [{ type: 'text', text: 'y' }] },
+  ]);
+  assert.deepEqual(ignored, ['citations']);
+});
+
+test('a client that leaves is charged the reasoning that was sealed or hidden', () => {
+  const pipe = relay.relayStream(answerContext());
+  const push = (event: object) => pipe.push({ event: '', data: JSON.stringify(event) });
+  push({ type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } });
+  push({ type: 'content_block_start', index: 0, content_block: { type: 'redacted_thinking', data: 'A'.repeat(400) } });
+  assert.equal(pipe.progress.outputBytes, 300);
+  push({ type: 'content_block_start', index: 1, content_block: { type: 'thinking', thinking: '', signature: '' } });
+  push({ type: 'content_block_delta', index: 1, delta: { type: 'thinking_delta', thinking: 'short' } });
+  push({ type: 'content_block_delta', index: 1, delta: { type: 'signature_delta', signature: 'A'.repeat(400) } });
+  push({ type: 'content_block_delta', index: 2, delta: { type: 'text_delta', text: 'done' } });
+  assert.equal(pipe.progress.outputBytes, 604);
+});

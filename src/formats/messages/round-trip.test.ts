@@ -10,6 +10,7 @@ import {
   limits,
   record,
   redactedPart,
+  someCitations,
   texts,
   thinkingPart,
   upstreamTarget,
@@ -18,7 +19,7 @@ import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 
-const filled = texts.filter((text) => text !== '' && !text.startsWith('x-anthropic'));
+const filled = texts.filter((text) => text.trim() !== '' && !text.startsWith('x-anthropic'));
 const text = fc.oneof(
   record({ type: fc.constant('text' as const), text: filled }),
   record({
@@ -27,6 +28,7 @@ const text = fc.oneof(
     cacheControl: fc.constantFrom({ type: 'ephemeral' as const }, { type: 'ephemeral' as const, ttl: '1h' as const }),
   }),
 );
+const citedText = record({ type: fc.constant('text' as const), text: filled, citations: someCitations });
 const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
 const url = fc.webUrl().map((address) => ({ kind: 'url' as const, url: address }));
 const image = record({
@@ -58,7 +60,7 @@ const userTurn: fc.Arbitrary<Message[]> = fc
     ...(content ? [{ role: 'user' as const, content }] : []),
   ]);
 const assistantTurn: fc.Arbitrary<Message[]> = parts(
-  fc.oneof(text, callPart, thinkingPart(anthropicSignature), redactedPart(anthropicSignature)),
+  fc.oneof(text, citedText, callPart, thinkingPart(anthropicSignature), redactedPart(anthropicSignature)),
 ).map((content) => [{ role: 'assistant', content }]);
 const systemTurn: fc.Arbitrary<Message[]> = fc.oneof(
   fc.constant<Message[]>([]),
@@ -95,11 +97,11 @@ const toolUse: fc.Arbitrary<Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'par
     parallelToolCalls: parallel,
   }),
 );
-const forcedUse: typeof toolUse = record({
-  tools: parts(tool),
-  toolChoice: fc.oneof(fc.constant({ type: 'required' as const }), record({ type: fc.constant('tool' as const), name: ids })),
-  parallelToolCalls: parallel,
-});
+const forcedUse: typeof toolUse = fc.tuple(parts(tool), fc.boolean(), parallel).map(([tools, byName, parallelToolCalls]) => ({
+  tools,
+  toolChoice: byName ? { type: 'tool', name: tools[0]!.name } : { type: 'required' },
+  parallelToolCalls,
+}));
 
 const outputFormat = fc.constantFrom<CanonicalRequest['outputFormat']>(
   { type: 'text' },

@@ -25,13 +25,24 @@ const documentSource = Type.Union([
   contentSource,
 ]);
 
-const textBlock = Type.Object({ type: Type.Literal('text'), text: Type.String(), cache_control: cacheControl });
-const imageBlock = Type.Object({ type: Type.Literal('image'), source: imageSource, cache_control: cacheControl });
+const textBlock = Type.Object({
+  type: Type.Literal('text'),
+  text: Type.String(),
+  citations: optional(Type.Array(Type.Unknown())),
+  cache_control: cacheControl,
+});
+const imageBlock = Type.Object({
+  type: Type.Literal('image'),
+  source: imageSource,
+  transformations: optional(jsonObject),
+  cache_control: cacheControl,
+});
 const documentBlock = Type.Object({
   type: Type.Literal('document'),
   source: documentSource,
   title: optional(Type.String()),
   context: optional(Type.String()),
+  citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
   cache_control: cacheControl,
 });
 const resultBlock = Type.Union([unknownKind('text', 'image', 'document'), textBlock, imageBlock, documentBlock]);
@@ -42,7 +53,13 @@ const toolResultBlock = Type.Object({
   is_error: optional(Type.Boolean()),
   cache_control: cacheControl,
 });
-const toolUseBlock = Type.Object({ type: Type.Literal('tool_use'), id: name, name, input: jsonObject });
+const toolUseBlock = Type.Object({
+  type: Type.Literal('tool_use'),
+  id: name,
+  name,
+  input: jsonObject,
+  cache_control: cacheControl,
+});
 const thinkingBlock = Type.Object({
   type: Type.Literal('thinking'),
   thinking: Type.String(),
@@ -66,7 +83,12 @@ const message = Type.Union([
   Type.Object({ role: Type.Literal('user'), content }),
   Type.Object({ role: Type.Literal('assistant'), content }),
   // In mid-conversation, from newer clients; it may hold nothing but settings.
-  Type.Object({ role: Type.Literal('system'), content: optional(systemMessageContent) }),
+  Type.Object({
+    role: Type.Literal('system'),
+    content: optional(systemMessageContent),
+    clear_at: optional(Type.Union([Type.Literal('next_user_message'), Type.Literal('never')])),
+    output_config: optional(jsonObject),
+  }),
 ]);
 
 const customTool = Type.Object({

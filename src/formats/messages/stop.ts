@@ -24,12 +24,17 @@ function readReason(reason: unknown): Stop['reason'] {
   }
 }
 
-export type WrittenStop = { readonly stop_reason: string; readonly stop_sequence: string | null };
+export type WrittenStop = {
+  readonly stop_reason: string;
+  readonly stop_sequence: string | null;
+  /** Anthropic's classes of refusals, which no other vendor has. */
+  readonly stop_details: null;
+};
 
 /** Messages has no refusal block: a refusal's words are text, so that it was one must show in the reason. */
 export function writeStop(stop: Stop, hasRefusal: boolean): WrittenStop {
   const reason = hasRefusal && stop.reason === 'end' ? 'refusal' : stop.reason;
-  return { stop_reason: writtenReasons[reason], stop_sequence: stop.sequence };
+  return { stop_reason: writtenReasons[reason], stop_sequence: stop.sequence, stop_details: null };
 }
 
 const writtenReasons: Readonly<Record<Stop['reason'], string>> = {

@@ -1,4 +1,5 @@
 // How much a model should think: efforts and budgets, as the model's generation takes them.
+import { budgetOfEffort, effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
 import type { CanonicalRequest, Effort } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
@@ -43,25 +44,7 @@ function writeNoThinking({ thinking }: ModelTraits): WrittenThinking {
 }
 
 function writeEffort(effort: Effort, { xhighEffort }: ModelTraits): string {
-  if (effort === 'minimal' || effort === 'none') return 'low';
-  return effort === 'xhigh' && !xhighEffort ? 'high' : effort;
-}
-
-/** Google's published mapping of low, medium and high, carried on upwards. */
-const budgetOfEffort: Readonly<Record<Effort, number>> = {
-  none: budgetTokensMin,
-  minimal: budgetTokensMin,
-  low: budgetTokensMin,
-  medium: 8_192,
-  high: 24_576,
-  xhigh: 32_768,
-  max: 65_536,
-};
-
-function effortOfBudget(budgetTokens: number): Effort {
-  if (budgetTokens < 4_096) return 'low';
-  if (budgetTokens < 16_384) return 'medium';
-  return budgetTokens < 32_768 ? 'high' : 'xhigh';
+  return nearestEffort(effort, xhighEffort ? ['low', 'medium', 'high', 'xhigh', 'max'] : ['low', 'medium', 'high', 'max']);
 }
 
 /** A budget that leaves room for an answer below the limit; null when there is no room for any. */

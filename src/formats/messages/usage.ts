@@ -68,6 +68,31 @@ export class StreamUsage {
   }
 }
 
+/** Of a whole message; the official type has every field always, those included that only Anthropic's own platform could fill. */
+export function writeMessageUsage(usage: Usage): JsonObject {
+  return { ...writeUsage(usage), ...platformUsage };
+}
+
+/**
+ * Of a message whose input is only an estimate as yet. Without the split of the cache writes, which SDKs would keep although the last event
+ * has the real one.
+ */
+export function writeEstimatedUsage(estimatedInputTokens: number): JsonObject {
+  return {
+    input_tokens: estimatedInputTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: null,
+    output_tokens: 0,
+    output_tokens_details: null,
+    server_tool_use: null,
+    ...platformUsage,
+  };
+}
+
+const platformUsage: JsonObject = { service_tier: 'standard', inference_geo: null, speed: null };
+
+/** As `message_delta` has it. */
 export function writeUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,
@@ -79,5 +104,6 @@ export function writeUsage(usage: Usage): JsonObject {
     },
     output_tokens: usage.outputTokens,
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+    server_tool_use: null,
   };
 }

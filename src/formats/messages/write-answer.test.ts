@@ -37,9 +37,12 @@ test('a text answer has every field of the specification', () => {
     type: 'message',
     role: 'assistant',
     model: 'claude-test',
+    container: null,
+    diagnostics: null,
     content: [{ type: 'text', text: 'Bonjour' }],
     stop_reason: 'end_turn',
     stop_sequence: null,
+    stop_details: null,
     usage: {
       input_tokens: 5,
       cache_creation_input_tokens: 5,
@@ -47,6 +50,10 @@ test('a text answer has every field of the specification', () => {
       cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 3 },
       output_tokens: 7,
       output_tokens_details: { thinking_tokens: 4 },
+      server_tool_use: null,
+      service_tier: 'standard',
+      inference_geo: null,
+      speed: null,
     },
   });
 });
@@ -104,7 +111,7 @@ test('arguments that are no JSON object keep their text under one telling name',
   ];
   for (const [text, input] of inputs) {
     const written = writeAnswer({ content: [{ ...call, arguments: text }], stop, usage }, answerContext());
-    assert.deepEqual(written.content, [{ type: 'tool_use', id: 'a', name: 'b', input }]);
+    assert.deepEqual(written.content, [{ type: 'tool_use', id: 'a', name: 'b', input, caller: { type: 'direct' } }]);
   }
 });
 

@@ -1,13 +1,14 @@
 // A whole answer in Messages.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
+import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
+import { writeCitations } from './citations.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { writeInput } from './tool-input.ts';
-import { writeUsage } from './usage.ts';
+import { writeMessageUsage } from './usage.ts';
 
 /** Writes the message object; an answer without usage gets our own count, as it is charged. */
 export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
@@ -16,19 +17,26 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
     ...messageHead(context),
     content: content.flatMap(writePart),
     ...writeStop(stop, hasRefusal),
-    usage: writeUsage(usage ?? countUsage({ ...context, outputBytes: countBytes(content), early: null })),
+    usage: writeMessageUsage(usage ?? countUsage({ ...context, outputBytes: countOutputBytes(content), early: null })),
   };
 }
 
 /** The fields that a stream's first event shares with a whole answer. */
 export function messageHead(context: AnswerContext): JsonObject {
-  return { id: `msg_${context.requestId}`, type: 'message', role: 'assistant', model: context.model };
+  const id = `msg_${context.requestId}`;
+  return { id, type: 'message', role: 'assistant', model: context.model, container: null, diagnostics: null };
+}
+
+/** A call as a block. Anthropic's programs can call tools too, hence `caller`: it came from the model itself. */
+export function callBlock(id: string, name: string, input: JsonObject): JsonObject {
+  return { type: 'tool_use', id, name, input, caller: { type: 'direct' } };
 }
 
 /** Hidden reasoning without a signature would be an empty block that nobody can use. */
 function writePart(part: AssistantPart): JsonObject[] {
   switch (part.type) {
     case 'text':
+      return [{ type: 'text', text: part.text, ...writeCitations(part) }];
     case 'refusal':
       return [{ type: 'text', text: part.text }];
     case 'thinking': {
@@ -37,12 +45,6 @@ function writePart(part: AssistantPart): JsonObject[] {
       return sealed === '' ? [] : [{ type: 'redacted_thinking', data: sealed }];
     }
     case 'tool-call':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: writeInput(part.arguments) }];
+      return [callBlock(part.id, part.name, writeInput(part.arguments))];
   }
-}
-
-function countBytes(content: readonly AssistantPart[]): number {
-  let bytes = 0;
-  for (const part of content) bytes += utf8Length(part.type === 'tool-call' ? part.arguments : part.text);
-  return bytes;
 }

@@ -2,14 +2,15 @@
 // text in the conversation only where the model and the place allow it.
 import type { AssistantPart, Message, TextPart, ThinkingPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
 import type { JsonObject } from '../format.ts';
+import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
 import { upstreamCallId, writeInput } from './tool-input.ts';
 
 export type WrittenConversation = {
   readonly system: readonly JsonObject[];
   readonly messages: readonly JsonObject[];
-  /** Whether reasoning of other vendors, or without a signature, was left out: Anthropic refuses it. */
-  readonly droppedThinking: boolean;
+  /** What was left out, as it is listed: `thinking` of other vendors, or without a signature, and `citations` of other searches. */
+  readonly ignored: readonly string[];
 };
 
 type Turn =
@@ -31,8 +32,19 @@ export function writeConversation(
   return {
     system: leading,
     messages: turns.filter((turn) => blocksOf(turn).length > 0).map((turn) => ({ role: turn.role, content: blocksOf(turn) })),
-    droppedThinking: messages.some((message) => message.role === 'assistant' && message.content.some(isForeignThinking)),
+    ignored: listIgnored(messages.flatMap((message) => (message.role === 'assistant' ? message.content : []))),
   };
+}
+
+function listIgnored(parts: readonly AssistantPart[]): string[] {
+  const hasForeignCitations = parts.some(
+    (part) => part.type === 'text' && ownCitations(part).length < (part.citations ?? []).length,
+  );
+  return [...(parts.some(isForeignThinking) ? ['thinking'] : []), ...(hasForeignCitations ? ['citations'] : [])];
+}
+
+function ownCitations(part: TextPart): readonly JsonObject[] {
+  return (writeCitations(part).citations ?? []).filter(isOwnCitation);
 }
 
 function blocksOf(turn: Turn): readonly JsonObject[] {
@@ -84,9 +96,14 @@ function turnOf(turns: Turn[], role: 'assistant' | 'system'): Exclude<Turn, { ro
   return turn;
 }
 
-/** Anthropic refuses empty text; nothing is lost with it. */
+/** Anthropic refuses text of white space alone, which some models write ahead of a call; nothing is lost with it. */
 function writeText({ text, cacheControl }: TextPart): JsonObject[] {
-  return text === '' ? [] : [{ type: 'text', text, ...writeCacheControl(cacheControl) }];
+  return text.trim() === '' ? [] : [{ type: 'text', text, ...writeCacheControl(cacheControl) }];
+}
+
+function writeCitedText(part: TextPart): JsonObject[] {
+  const citations = ownCitations(part);
+  return citations.length === 0 ? writeText(part) : writeText(part).map((block) => ({ ...block, citations }));
 }
 
 function writeUserPart(part: UserPart): JsonObject[] {
@@ -114,12 +131,15 @@ function writeResult({ callId, content, isError, cacheControl }: ToolResultPart)
 function writeAssistantPart(part: AssistantPart): JsonObject[] {
   switch (part.type) {
     case 'text':
+      return writeCitedText(part);
     case 'refusal':
       return writeText({ ...part, type: 'text' });
     case 'thinking':
       return isForeignThinking(part) ? [] : [writeThinking(part)];
-    case 'tool-call':
-      return [{ type: 'tool_use', id: upstreamCallId(part.id), name: part.name, input: writeInput(part.arguments) }];
+    case 'tool-call': {
+      const { id, name, arguments: text, cacheControl } = part;
+      return [{ type: 'tool_use', id: upstreamCallId(id), name, input: writeInput(text), ...writeCacheControl(cacheControl) }];
+    }
   }
 }
 

@@ -157,7 +157,8 @@ const reasonings: [model: string, reasoning: Reasoning, thinking: unknown, effor
   ['claude-opus-4-7', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'xhigh'],
   [newer, { effort: 'minimal', budgetTokens: null }, { type: 'adaptive' }, 'low'],
   [newer, { effort: null, budgetTokens: null }, { type: 'adaptive' }, undefined],
-  [newer, { effort: null, budgetTokens: 30_000 }, { type: 'adaptive' }, 'high'],
+  [newer, { effort: null, budgetTokens: 24_576 }, { type: 'adaptive' }, 'high'],
+  [newer, { effort: null, budgetTokens: 31_999 }, { type: 'adaptive' }, 'xhigh'],
   [newer, { effort: 'none', budgetTokens: null }, undefined, 'low'],
   ['claude-mythos-preview', { effort: 'max', budgetTokens: null }, { type: 'adaptive' }, 'max'],
   ['kimi-k2', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
@@ -244,4 +245,45 @@ test('generations are told apart by every form of their ids', () => {
   ]) {
     assert.equal(modelTraits(id).thinking, 'adaptive', id);
   }
+});
+
+test('a tool that is not there is refused by the choice that names it', () => {
+  assert.throws(
+    () => write({ tools: [look], toolChoice: { type: 'tool', name: 'lok' } }),
+    (error) => error instanceof ApiError && error.param === 'tool_choice' && error.message.includes('`look`'),
+  );
+});
+
+test('text of white space alone is left out, since Anthropic refuses it', () => {
+  const content = [text('\n\n'), ...(call.content as [])] as const;
+  const { body } = write({ messages: [user('a'), { role: 'assistant', content }, answer] });
+  assert.deepEqual(
+    (body.messages as { content: { type: string }[] }[])[1]!.content.map((block) => block.type),
+    ['tool_use'],
+  );
+});
+
+test('citations that Anthropic did not make are left out and listed, its own go back', () => {
+  const page = { type: 'url' as const, url: 'https://a.example', title: 'A', citedText: 'x', span: null };
+  const cited = (reference: string | null): Message => ({
+    role: 'assistant',
+    content: [{ ...text('b'), citations: [{ ...page, reference }] }],
+  });
+  const own = write({ messages: [user('a'), cited('Eo8B'), user('c')] });
+  const location = { type: 'web_search_result_location', cited_text: 'x', encrypted_index: 'Eo8B', title: 'A', url: page.url };
+  assert.deepEqual((own.body.messages as unknown[])[1], {
+    role: 'assistant',
+    content: [{ type: 'text', text: 'b', citations: [location] }],
+  });
+  const foreign = write({ messages: [user('a'), cited(null), user('c')] });
+  assert.deepEqual(foreign.ignored, ['citations']);
+  assert.deepEqual((foreign.body.messages as unknown[])[1], { role: 'assistant', content: [{ type: 'text', text: 'b' }] });
+});
+
+test('verbosity and the detail of images are left out and listed', () => {
+  const image = { type: 'image' as const, source: { kind: 'url' as const, url: 'https://x.test/a.png' } };
+  const withDetail = (detail: string) => write({ messages: [{ role: 'user', content: [{ ...image, detail }] }] }).ignored;
+  assert.deepEqual(withDetail('auto'), []);
+  assert.deepEqual(withDetail('high'), ['detail']);
+  assert.deepEqual(write({ verbosity: 'low' }).ignored, ['verbosity']);
 });

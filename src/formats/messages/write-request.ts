@@ -1,10 +1,12 @@
 // The canonical request as the body of an upstream call. Every request has its output limit and, since the operator's credential is
 // shared, the standard service tier.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
+import { requireChosenTool } from '../../canonical/tool-choice.ts';
+import type { CanonicalRequest, Message, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { writeCacheControl } from './media.ts';
 import { modelTraits, type ModelTraits } from './model-traits.ts';
+import { writeOutputSchema } from './output-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
 import { writeConversation } from './write-message.ts';
 
@@ -13,7 +15,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const traits = modelTraits(target.model);
   const ignored = unknownFields(request);
   const conversation = writeConversation(request.system, request.messages, traits);
-  if (conversation.droppedThinking) ignored.push('thinking');
+  ignored.push(...conversation.ignored);
   const thinking = writeThinkingConfig(request, { target, traits, messages: conversation.messages });
   if (thinking.isDropped) ignored.push('reasoning_effort');
   const isThinking = thinking.thinking !== null && thinking.thinking.type !== 'disabled';
@@ -44,15 +46,27 @@ function unknownFields(request: CanonicalRequest): string[] {
   if (request.presencePenalty) ignored.push('presence_penalty');
   if (request.metadata !== null) ignored.push('metadata');
   if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
+  if (request.verbosity) ignored.push('verbosity');
+  if (request.messages.some(hasImageDetail)) ignored.push('detail');
   return ignored;
+}
+
+/** Claude sees every image in full, within its limits. */
+function hasImageDetail({ content }: Message): boolean {
+  return content.some((part) => {
+    if (part.type === 'tool-result') return part.content.some(isDetailed);
+    return isDetailed(part);
+  });
+}
+
+function isDetailed(part: Message['content'][number]): boolean {
+  return part.type === 'image' && (part.detail ?? 'auto') !== 'auto';
 }
 
 /** `tool_choice` is refused without tools, where `auto` and `none` say nothing anyway. */
 function writeTools({ tools, toolChoice, parallelToolCalls }: CanonicalRequest): JsonObject {
-  if (tools.length === 0) {
-    if (toolChoice?.type !== 'required' && toolChoice?.type !== 'tool') return {};
-    throw invalidRequest('tool_choice', 'tool_choice asks for a tool call, but the request has no tools');
-  }
+  requireChosenTool({ tools, toolChoice });
+  if (tools.length === 0) return {};
   const choice = writeToolChoice(toolChoice, parallelToolCalls);
   return { tools: tools.map(writeTool), ...(choice ? { tool_choice: choice } : {}) };
 }
@@ -106,11 +120,14 @@ function writeSampling(
 function writeOutputConfig({ outputFormat }: CanonicalRequest, effort: string | null): JsonObject {
   if (outputFormat.type === 'json') {
     throw invalidRequest(
-      null,
-      'The output format `json_object` (JSON of any shape) is not available on this model; give a JSON schema with `json_schema`',
+      'response_format',
+      'the output format `json_object` (JSON of any shape) is not available on this model; give a JSON schema with `json_schema`',
     );
   }
-  const format = outputFormat.type === 'json-schema' ? { format: { type: 'json_schema', schema: outputFormat.schema } } : {};
+  const format =
+    outputFormat.type === 'json-schema'
+      ? { format: { type: 'json_schema', schema: writeOutputSchema(outputFormat.schema, outputFormat.description) } }
+      : {};
   const config = { ...(effort === null ? {} : { effort }), ...format };
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }

@@ -29,6 +29,7 @@ test('whatever comes in, blocks never overlap, are numbered without gaps, and ge
       const written = eventsOf(write([...events, finish]));
       const kinds: Record<string, string> = {
         text_delta: 'text',
+        citations_delta: 'text',
         thinking_delta: 'thinking',
         signature_delta: 'thinking',
         input_json_delta: 'tool_use',
@@ -98,7 +99,13 @@ test('a text stream is the documented sequence, its last event kept back and the
     input_tokens: 77,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
+    cache_creation: null,
     output_tokens: 0,
+    output_tokens_details: null,
+    server_tool_use: null,
+    service_tier: 'standard',
+    inference_geo: null,
+    speed: null,
   });
 });
 
@@ -113,7 +120,12 @@ test('a refusal is streamed as text and shows in the stop reason', () => {
   const written = eventsOf(
     write([{ type: 'refusal-start' }, { type: 'refusal-delta', text: 'No.' }, { type: 'refusal-end' }, finish]),
   );
-  assert.deepEqual(written.at(-2)?.delta, { stop_reason: 'refusal', stop_sequence: null });
+  assert.deepEqual(written.at(-2)?.delta, {
+    stop_reason: 'refusal',
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+  });
 });
 
 test('without a count from upstream the stream ends with our own', () => {

@@ -1,27 +1,29 @@
 // Canonical events to the events of a Messages stream. Whatever comes in, blocks go out one after the other, numbered without gaps.
 import type { StreamEvent, Stop } from '../../canonical/event.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import { withLimit } from '../with-limit.ts';
+import { writeCitation } from './citations.ts';
 import { writeError } from './errors.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
-import { brokenStream, newProgress } from './stream-progress.ts';
-import { writeUsage } from './usage.ts';
-import { messageHead } from './write-answer.ts';
+import { brokenStream, newProgress } from '../stream-progress.ts';
+import { writeEstimatedUsage, writeMessageUsage, writeUsage } from './usage.ts';
+import { callBlock, messageHead } from './write-answer.ts';
 
 /** A stream from canonical events. The last event, `message_stop`, is kept back for `close`. */
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   const writer = new MessageStreamWriter(context);
-  return {
+  return withLimit({
     push: (event) => writer.push(event),
     end: () => writer.end(),
     close: (comment) => closeFrames(comment, frame('message_stop', {})),
     fail: (error, requestId) => formatSse('error', JSON.stringify(writeError(error, requestId))),
     progress: writer.progress,
-  };
+  });
 }
 
 /** The comment is an SSE line of its own: the blank line after it keeps it apart from the last event. */
@@ -34,6 +36,7 @@ type BlockKind = 'text' | 'thinking' | 'tool-call';
 class MessageStreamWriter {
   readonly progress: StreamProgress = newProgress();
   readonly #context: AnswerContext;
+  readonly #meter = new OutputMeter();
   #hasStarted = false;
   #hasRefusal = false;
   #index = -1;
@@ -46,6 +49,8 @@ class MessageStreamWriter {
 
   push(event: StreamEvent): string {
     if (this.progress.status !== 'running') return '';
+    this.#meter.addEvent(event);
+    this.progress.outputBytes = this.#meter.bytes;
     switch (event.type) {
       case 'start':
         this.progress.earlyUsage = event.usage;
@@ -66,10 +71,12 @@ class MessageStreamWriter {
       case 'thinking-signature':
         return this.#writeSignature(sealSignature(event.signature));
       case 'tool-call-start':
-        return this.#openBlock('tool-call', { type: 'tool_use', id: event.id, name: event.name, input: {} });
+        return this.#openBlock('tool-call', callBlock(event.id, event.name, {}));
       case 'tool-call-delta':
-        return this.#open === 'tool-call'
-          ? this.#writeDelta({ type: 'input_json_delta', partial_json: event.text }, event.text)
+        return this.#open === 'tool-call' ? this.#writeDelta({ type: 'input_json_delta', partial_json: event.text }) : '';
+      case 'citation':
+        return this.#open === 'text'
+          ? this.#writeDelta({ type: 'citations_delta', citation: writeCitation(event.citation) })
           : '';
       case 'text-end':
       case 'refusal-end':
@@ -102,15 +109,10 @@ class MessageStreamWriter {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: usage ? writeUsage(usage) : this.#estimateUsage(),
+      stop_details: null,
+      usage: usage ? writeMessageUsage(usage) : writeEstimatedUsage(this.#context.estimatedInputTokens),
     };
     return frame('message_start', { message });
-  }
-
-  /** Without the split of cache writes, which SDKs would keep although the last event has the real one. */
-  #estimateUsage(): JsonObject {
-    const { estimatedInputTokens } = this.#context;
-    return { input_tokens: estimatedInputTokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
   }
 
   #openText(): string {
@@ -136,22 +138,21 @@ class MessageStreamWriter {
 
   #writeText(text: string): string {
     const frames = this.#open === 'text' ? '' : this.#openText();
-    return frames + this.#writeDelta({ type: 'text_delta', text }, text);
+    return frames + this.#writeDelta({ type: 'text_delta', text });
   }
 
   #writeThinking(text: string): string {
     if (this.#open === 'hidden') return '';
     const frames = this.#open === 'thinking' ? '' : this.#openThinking();
-    return frames + this.#writeDelta({ type: 'thinking_delta', thinking: text }, text);
+    return frames + this.#writeDelta({ type: 'thinking_delta', thinking: text });
   }
 
   #writeSignature(sealed: string): string {
     if (this.#open === 'hidden') return this.#openBlock('thinking', { type: 'redacted_thinking', data: sealed }) + this.#close();
-    return this.#open === 'thinking' ? this.#writeDelta({ type: 'signature_delta', signature: sealed }, '') : '';
+    return this.#open === 'thinking' ? this.#writeDelta({ type: 'signature_delta', signature: sealed }) : '';
   }
 
-  #writeDelta(delta: JsonObject, generated: string): string {
-    this.progress.outputBytes += utf8Length(generated);
+  #writeDelta(delta: JsonObject): string {
     return frame('content_block_delta', { index: this.#index, delta });
   }
 
@@ -168,7 +169,10 @@ class MessageStreamWriter {
     this.progress.usage = usage;
     const counted =
       usage ?? countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.progress.earlyUsage });
-    return frames + frame('message_delta', { delta: writeStop(stop, this.#hasRefusal), usage: writeUsage(counted) });
+    return (
+      frames +
+      frame('message_delta', { delta: { ...writeStop(stop, this.#hasRefusal), container: null }, usage: writeUsage(counted) })
+    );
   }
 }
 

@@ -5,7 +5,18 @@ import { answerEvents, type Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
-import { anyAnswer, collect, contextFor, payloadsOf, readAll, parseSse, requestFor, streamAnswer, target } from './fixture.ts';
+import {
+  anyAnswer,
+  collect,
+  contextFor,
+  payloadsOf,
+  readAll,
+  parseSse,
+  requestFor,
+  runPipe,
+  streamAnswer,
+  target,
+} from './fixture.ts';
 import { readAnswer } from './read-answer.ts';
 import { readRequest } from './read-request.ts';
 import { readWithSdk } from './sdk-fixture.ts';
@@ -341,3 +352,27 @@ function textOf(content: readonly AssistantPart[]): string {
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
+
+test('a citation of a whole text is placed when the text is over, and one of a document is left out', () => {
+  const page = { type: 'url', url: 'https://a.example', title: null, citedText: 'x', span: null, reference: 'E' } as const;
+  const place = { unit: 'char', start: 0, end: 3 } as const;
+  const document = { type: 'document', documentIndex: 0, title: null, citedText: 'x', place } as const;
+  const frames = runPipe(writeStream(contextFor()), [
+    { type: 'start', usage: null },
+    { type: 'text-start' },
+    { type: 'citation', citation: page },
+    { type: 'citation', citation: document },
+    { type: 'text-delta', text: 'Hello' },
+    { type: 'text-end' },
+    { type: 'finish', stop: { reason: 'end', sequence: null }, usage: null },
+  ]);
+  const payloads = payloadsOf(frames);
+  const added = payloads.filter((payload) => payload.type === 'response.output_text.annotation.added');
+  const annotation = { type: 'url_citation', url: 'https://a.example', title: '', start_index: 0, end_index: 5 };
+  assert.deepEqual(
+    added.map((payload) => [payload.annotation_index, payload.annotation]),
+    [[0, annotation]],
+  );
+  const part = payloads.find((payload) => payload.type === 'response.content_part.done')!.part as JsonObject;
+  assert.deepEqual(part.annotations, [annotation]);
+});

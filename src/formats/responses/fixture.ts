@@ -1,6 +1,7 @@
 // What the tests of this folder share: a context to write answers with, streams read and written whole, random requests and answers.
 import fc from 'fast-check';
 import { AnswerCollector, answerEvents, type Answer } from '../../canonical/answer.ts';
+import type { UrlCitation } from '../../canonical/citation.ts';
 import type { Stop, StreamEvent } from '../../canonical/event.ts';
 import type { AssistantPart, CanonicalRequest, Message, ThinkingPart, ToolCallPart, UserPart } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
@@ -91,6 +92,19 @@ const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(m
 const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
 const anyName = fc.constantFrom('get_weather', 'search', 'patch');
 const anyTextPart = record({ type: fc.constant('text' as const), text: fc.oneof(anyText, fc.constant('')) });
+const anyCitation = record<UrlCitation>({
+  type: fc.constant('url'),
+  url: fc.webUrl(),
+  title: fc.option(anyText),
+  citedText: fc.constant(null),
+  span: fc.tuple(fc.nat(9), fc.integer({ min: 1, max: 9 })).map(([start, length]) => ({ start, end: start + length })),
+  reference: fc.constant(null),
+});
+const anyCitedText = record({
+  type: fc.constant('text' as const),
+  text: anyText,
+  citations: fc.array(anyCitation, { minLength: 1, maxLength: 3 }),
+});
 const anyRefusal = record({ type: fc.constant('refusal' as const), text: anyText });
 const anyCall: fc.Arbitrary<ToolCallPart> = record({
   type: fc.constant('tool-call' as const),
@@ -112,7 +126,7 @@ const anyThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
   }),
   record({ type: fc.constant('thinking' as const), text: fc.constant(''), signature: anySignature, redacted: fc.boolean() }),
 );
-const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(anyTextPart, anyTextPart, anyRefusal, anyThinking, anyCall);
+const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(anyTextPart, anyCitedText, anyRefusal, anyThinking, anyCall);
 
 const anyUsage: fc.Arbitrary<Usage> = record({
   inputTokens: fc.nat(9_999),
@@ -166,7 +180,10 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
   record({ role: fc.constant('user' as const), content: fc.array(anyUserPart, { minLength: 1, maxLength: 3 }) }),
   record({
     role: fc.constant('assistant' as const),
-    content: fc.array(fc.oneof(anyTextPart, anyRefusal, anyOpenAiThinking, anyCall), { minLength: 1, maxLength: 4 }),
+    content: fc.array(fc.oneof(anyTextPart, anyCitedText, anyRefusal, anyOpenAiThinking, anyCall), {
+      minLength: 1,
+      maxLength: 4,
+    }),
   }),
   record({
     role: fc.constant('tool' as const),
@@ -213,6 +230,14 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
         strict: fc.constant(null),
         kind: fc.constant('custom' as const),
       }),
+      record({
+        name: anyName,
+        description: fc.option(anyText),
+        parameters: fc.constant(null),
+        strict: fc.constant(null),
+        kind: fc.constant('custom' as const),
+        grammar: record({ syntax: fc.constantFrom('lark', 'regex'), definition: anyText }),
+      }),
     ),
     { maxLength: 2 },
   ),
@@ -247,4 +272,11 @@ export const anyRequest: fc.Arbitrary<CanonicalRequest> = record<CanonicalReques
   endUser: fc.option(anyText),
   metadata: fc.option(fc.constant({ project: 'x' })),
   promptCacheKey: fc.option(anyText),
-});
+}).map((request) => ({ ...request, toolChoice: possibleChoice(request) }));
+
+/** A choice that the tools of the request allow. */
+function possibleChoice({ toolChoice, tools }: CanonicalRequest): CanonicalRequest['toolChoice'] {
+  const [first] = tools;
+  if (toolChoice?.type === 'tool') return first ? { type: 'tool', name: first.name } : null;
+  return toolChoice?.type === 'required' && !first ? null : toolChoice;
+}

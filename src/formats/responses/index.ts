@@ -10,6 +10,7 @@ import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeAnswer } from './write-answer.ts';
 import { outputTokensMin, writeRequest } from './write-request.ts';
+import { readSearchTool } from './web-search.ts';
 import { writeStream } from './write-stream.ts';
 
 export const responses: ClientFormat & UpstreamFormat = {
@@ -20,9 +21,10 @@ export const responses: ClientFormat & UpstreamFormat = {
   ignoredFields,
   writeAnswer,
   writeStream,
+  keepAlive: ': keep-alive\n\n',
   writeError,
   writeRequest,
   readAnswer,
   readStream,
-  relay: { writeRequest: relayRequest, relayAnswer, relayStream },
+  relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
 };

@@ -1,18 +1,21 @@
 // The items of an answer's `output`, as both writers make them.
-import type { ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import type { TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest, JsonObject } from '../format.ts';
+import { writeAnnotations } from './annotations.ts';
 import { sealSignature } from './signature.ts';
+import type { ToolOrigin } from './tool-names.ts';
+import { readSearchArguments } from './tool-search.ts';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 /** Unique in an answer and, since it holds the request's id, in a conversation. */
-export function itemId(prefix: 'msg' | 'rs' | 'ctc', context: AnswerContext, outputIndex: number): string {
+export function itemId(prefix: 'msg' | 'rs' | 'ctc' | 'tsc', context: AnswerContext, outputIndex: number): string {
   return `${prefix}_${context.requestId}_${outputIndex}`;
 }
 
-export function textPart(text: string): JsonObject {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
+export function textPart(part: Pick<TextPart, 'text' | 'citations'>): JsonObject {
+  return { type: 'output_text', text: part.text, annotations: writeAnnotations(part), logprobs: [] };
 }
 
 export function refusalPart(refusal: string): JsonObject {
@@ -35,12 +38,24 @@ export function reasoningItem(id: string, part: ThinkingPart): JsonObject {
   };
 }
 
-/** A function call's `id` equals its `call_id`: the specification says so. */
-export function callItem(id: string, call: ToolCallPart, status: ItemStatus): JsonObject {
-  const { name } = call;
-  if (call.kind === 'custom') return { id, type: 'custom_tool_call', call_id: call.id, name, input: call.arguments, status };
-  return { id: call.id, type: 'function_call', call_id: call.id, name, arguments: call.arguments, status };
+/** A call, as the client knows its tool. A function call's `id` equals its `call_id`: the specification says so. */
+export function callItem(call: ToolCallPart, { status, origin, context, outputIndex }: CallPlace): JsonObject {
+  const { id: callId, arguments: text } = call;
+  if (origin.type === 'search') {
+    const id = itemId('tsc', context, outputIndex);
+    return { id, type: 'tool_search_call', call_id: callId, execution: 'client', arguments: readSearchArguments(text), status };
+  }
+  const named = { name: origin.name, ...(origin.namespace === null ? {} : { namespace: origin.namespace }) };
+  if (call.kind === 'function') return { id: callId, type: 'function_call', call_id: callId, ...named, arguments: text, status };
+  return { id: itemId('ctc', context, outputIndex), type: 'custom_tool_call', call_id: callId, ...named, input: text, status };
 }
+
+export type CallPlace = {
+  readonly status: ItemStatus;
+  readonly origin: ToolOrigin;
+  readonly context: AnswerContext;
+  readonly outputIndex: number;
+};
 
 /** Whether the answer must hold a reasoning item even if the model gave none. */
 export function wantsReasoningItem(request: ClientRequest): boolean {

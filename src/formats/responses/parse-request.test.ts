@@ -40,6 +40,25 @@ const refused: readonly (readonly [string, unknown, string | null, RegExp])[] = 
     'tools[0].parameters',
     /must be an object/,
   ],
+  ['a namespace without tools', { ...valid, tools: [{ type: 'namespace', name: 'n' }] }, 'tools[0].tools', /is required/],
+  [
+    'a function of a namespace without a name',
+    { ...valid, tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] },
+    'tools[0].tools[0].name',
+    /is required/,
+  ],
+  [
+    'a grammar without a definition',
+    { ...valid, tools: [{ type: 'custom', name: 'c', format: { type: 'grammar', syntax: 'lark' } }] },
+    'tools[0].format.definition',
+    /is required/,
+  ],
+  [
+    'allowed tools without a mode',
+    { ...valid, tool_choice: { type: 'allowed_tools', tools: [] } },
+    'tool_choice.mode',
+    /is required/,
+  ],
   ['an unknown tool choice', { ...valid, tool_choice: 'any' }, 'tool_choice', /must be/],
   ['a tool choice without a name', { ...valid, tool_choice: { type: 'function' } }, 'tool_choice.name', /is required/],
   [

@@ -43,7 +43,11 @@ function isReference(item: unknown): boolean {
 }
 
 function referenceError(path: string): ApiError {
-  return invalidRequest(path, `${path} refers to an item by its id, but nothing is kept between requests: send the item itself.`);
+  return invalidRequest(
+    path,
+    `${path} refers to an item by its id, but nothing is kept between requests: send the item itself, as client libraries do with ` +
+      '`store: false`.',
+  );
 }
 
 /** A stored prompt could stand in for the input; it is refused later, with the reason. */

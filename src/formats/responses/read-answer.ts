@@ -4,6 +4,7 @@ import type { AssistantPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { readErrorMessage } from '../error-message.ts';
+import { readAnnotations } from './annotations.ts';
 import { readReasoning } from './reasoning.ts';
 import { readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
@@ -55,7 +56,7 @@ export function readItem(item: unknown): AssistantPart[] {
 
 function readPart(part: unknown): AssistantPart[] {
   if (!isObject(part)) return [];
-  if (part.type === 'output_text') return [{ type: 'text', text: textOf(part.text) }];
+  if (part.type === 'output_text') return [{ type: 'text', text: textOf(part.text), ...readAnnotations(part.annotations) }];
   if (part.type === 'refusal') return [{ type: 'refusal', text: textOf(part.refusal) }];
   return [];
 }

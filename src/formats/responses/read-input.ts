@@ -1,5 +1,4 @@
-// The input items to messages. Items are flatter than messages: what the assistant said, thought and called in one turn becomes one
-// message, and so do the results that follow each other.
+// The input items to messages: one item's message each, gathered in gather-messages.ts.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type {
   AssistantPart,
@@ -7,53 +6,41 @@ import type {
   ImagePart,
   Message,
   TextPart,
+  ToolCallPart,
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import { readAnnotations } from './annotations.ts';
+import { addMessage, type Conversation } from './gather-messages.ts';
 import { readMediaUrl } from './media-url.ts';
 import { readReasoning } from './reasoning.ts';
 import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
-
-export type ReadInput = {
-  /** The system and developer messages ahead of everything else. */
-  readonly system: readonly TextPart[];
-  readonly messages: readonly Message[];
-  /** Codex sends tools as items for some models. */
-  readonly additionalTools: readonly { readonly tools: ResponsesRequest['tools']; readonly path: string }[];
-};
+import type { ToolNames } from './tool-names.ts';
+import { describeFoundTools, readSearchCall, searchCallId } from './tool-search.ts';
 
 /** Throws ApiError `invalid_request` that names the item. */
-export function readInput(input: ResponsesRequest['input']): ReadInput {
-  if (typeof input === 'string')
-    return { system: [], messages: [userMessage([{ type: 'text', text: input }])], additionalTools: [] };
-  const read = {
-    system: [] as TextPart[],
-    messages: [] as Message[],
-    additionalTools: [] as ReadInput['additionalTools'][number][],
-  };
+export function readInput(input: ResponsesRequest['input'], names: ToolNames): Conversation {
+  if (typeof input === 'string') return { system: [], messages: [userMessage([{ type: 'text', text: input }])] };
+  const read: Conversation = { system: [], messages: [] };
   for (const [index, item] of (input ?? []).entries()) {
-    const path = `input[${index}]`;
-    if (item.type === 'additional_tools') read.additionalTools.push({ tools: item.tools, path: `${path}.tools` });
-    else addMessage(read, readItem(item, path));
+    if (!isLeftOut(item)) addMessage(read, readItem(item, `input[${index}]`, names));
   }
   return read;
+}
+
+/**
+ * Tools that travel as items are not part of the conversation. That a search of the web was made elsewhere says nothing: what it found
+ * is in the message that follows it.
+ */
+export function isLeftOut(item: InputItem): item is Extract<InputItem, { type: 'additional_tools' }> {
+  return item.type === 'additional_tools' || (item.type as string) === 'web_search_call';
 }
 
 function userMessage(content: readonly UserPart[]): Message {
   return { role: 'user', content };
 }
 
-function addMessage({ system, messages }: { system: TextPart[]; messages: Message[] }, message: Message): void {
-  const last = messages.at(-1);
-  if (message.role === 'system' && !last) system.push(...message.content);
-  else if (message.role === 'assistant' && last?.role === 'assistant') {
-    messages[messages.length - 1] = { role: 'assistant', content: [...last.content, ...message.content] };
-  } else if (message.role === 'tool' && last?.role === 'tool') {
-    messages[messages.length - 1] = { role: 'tool', content: [...last.content, ...message.content] };
-  } else if (message.role !== 'assistant' || message.content.length > 0) messages.push(message);
-}
-
-function readItem(item: Exclude<InputItem, { type: 'additional_tools' }>, path: string): Message {
+function readItem(item: Exclude<InputItem, { type: 'additional_tools' }>, path: string, names: ToolNames): Message {
   switch (item.type) {
     case undefined:
     case null:
@@ -64,17 +51,16 @@ function readItem(item: Exclude<InputItem, { type: 'additional_tools' }>, path: 
       return { role: 'assistant', content: thinking ? [thinking] : [] };
     }
     case 'function_call':
-      return call({ type: 'tool-call', id: item.call_id, name: item.name, arguments: item.arguments, kind: 'function' });
+      return call({ id: item.call_id, name: nameOf(item, names), arguments: item.arguments, kind: 'function' });
     case 'custom_tool_call':
-      return call({ type: 'tool-call', id: item.call_id, name: item.name, arguments: item.input, kind: 'custom' });
+      return call({ id: item.call_id, name: nameOf(item, names), arguments: item.input, kind: 'custom' });
+    case 'tool_search_call':
+      return call({ ...readSearchCall(item, path), name: names.searchName, kind: 'function' });
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return result({
-        type: 'tool-result',
-        callId: item.call_id,
-        content: readOutput(item.output, `${path}.output`),
-        isError: false,
-      });
+      return result(item.call_id, readOutput(item.output, `${path}.output`));
+    case 'tool_search_output':
+      return result(searchCallId(item, path), [{ type: 'text', text: describeFoundTools(item, names) }]);
     default: {
       const { type } = item as { type: string };
       throw invalidRequest(`${path}.type`, `${path}.type '${type}' is not available on this model. Leave the item out.`);
@@ -82,12 +68,16 @@ function readItem(item: Exclude<InputItem, { type: 'additional_tools' }>, path: 
   }
 }
 
-function call(part: AssistantPart): Message {
-  return { role: 'assistant', content: [part] };
+function nameOf({ namespace, name }: { namespace?: string | null; name: string }, names: ToolNames): string {
+  return names.nameOf({ namespace: namespace ?? null, name });
 }
 
-function result(part: ToolResultPart): Message {
-  return { role: 'tool', content: [part] };
+function call(part: Omit<ToolCallPart, 'type'>): Message {
+  return { role: 'assistant', content: [{ type: 'tool-call', ...part }] };
+}
+
+function result(callId: string, content: ToolResultPart['content']): Message {
+  return { role: 'tool', content: [{ type: 'tool-result', callId, content, isError: false }] };
 }
 
 function readMessage({ role, content }: { role: string; content: string | ContentPart[] }, path: string): Message {
@@ -120,7 +110,8 @@ function readTextPart(part: ContentPart, path: string): TextPart {
 }
 
 function readAssistantPart(part: ContentPart, path: string): AssistantPart {
-  return part.type === 'refusal' ? { type: 'refusal', text: part.refusal } : readTextPart(part, path);
+  if (part.type === 'refusal') return { type: 'refusal', text: part.refusal };
+  return { ...readTextPart(part, path), ...('annotations' in part ? readAnnotations(part.annotations) : {}) };
 }
 
 function readUserPart(part: ContentPart, path: string): UserPart {

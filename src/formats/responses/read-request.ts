@@ -1,23 +1,28 @@
 // The client's body to a canonical request, for upstreams of another format. What no canonical request can say is refused by name;
 // harmless fields without a canonical form are named by `ignoredFields`.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { CanonicalRequest, OutputFormat, Reasoning, Tool, ToolChoice } from '../../canonical/request.ts';
+import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/request.ts';
 import type { ClientRequest } from '../format.ts';
-import { readInput } from './read-input.ts';
-import type { ResponsesRequest } from './schema.ts';
+import { isLeftOut, readInput } from './read-input.ts';
+import { ignoredToolFields, readToolChoice, readTools } from './read-tools.ts';
+import { readReasoning as readReasoningItem } from './reasoning.ts';
+import type { InputItem, ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
+import { toolNamesOf } from './tool-names.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function readRequest({ body }: ClientRequest): CanonicalRequest {
-  refuseUnshareable(body);
   const request = body as ResponsesRequest;
+  const names = toolNamesOf(request);
+  // Ahead of the next check: that a tool has no price is not what is wrong with it here.
+  const tools = readTools(request, names);
+  refuseUnshareable(body);
   refuseLogprobs(request);
-  const { system, messages, additionalTools } = readInput(request.input);
+  const { system, messages } = readInput(request.input, names);
   return {
     system: request.instructions ? [{ type: 'text', text: request.instructions }, ...system] : system,
     messages,
-    tools: [...readTools(request.tools, 'tools'), ...additionalTools.flatMap(({ tools, path }) => readTools(tools, path))],
-    toolChoice: readToolChoice(request.tool_choice),
+    ...readToolChoice(request.tool_choice, tools, names),
     parallelToolCalls: request.parallel_tool_calls ?? null,
     maxOutputTokens: request.max_output_tokens ?? null,
     temperature: request.temperature ?? null,
@@ -32,6 +37,7 @@ export function readRequest({ body }: ClientRequest): CanonicalRequest {
     endUser: request.safety_identifier ?? request.user ?? null,
     metadata: request.metadata ?? null,
     promptCacheKey: request.prompt_cache_key ?? null,
+    ...(request.text?.verbosity ? { verbosity: request.text.verbosity } : {}),
   };
 }
 
@@ -58,15 +64,20 @@ const readFields = new Set([
   'top_logprobs',
 ]);
 
-/** The body's fields that are lost in translation without changing the meaning: `truncation`, `text.verbosity`, unknown ones. */
+/** The body's fields that are lost in translation without changing the meaning: `truncation`, unknown ones. */
 export function ignoredFields({ body }: ClientRequest): readonly string[] {
   const ignored = Object.keys(body).filter((field) => !readFields.has(field) && asksForSomething(field, body[field]));
-  const { text, tools } = body as ResponsesRequest;
-  if ((text?.verbosity ?? null) !== null) ignored.push('text.verbosity');
-  for (const [index, tool] of (tools ?? []).entries()) {
-    if (tool.type === 'custom' && (tool.format?.type ?? 'text') !== 'text') ignored.push(`tools[${index}].format`);
-  }
-  return ignored;
+  const request = body as ResponsesRequest;
+  if (request.safety_identifier && request.user) ignored.push('user');
+  return [...ignored, ...ignoredToolFields(request), ...ignoredItems(request.input)];
+}
+
+/** Reasoning items that hold nothing, as those that we make up, and what `readInput` leaves out. */
+function ignoredItems(input: ResponsesRequest['input']): string[] {
+  if (!Array.isArray(input)) return [];
+  const isIgnored = (item: InputItem) =>
+    item.type === 'reasoning' ? readReasoningItem(item) === null : isLeftOut(item) && item.type !== 'additional_tools';
+  return [...input.entries()].flatMap(([index, item]) => (isIgnored(item) ? [`input[${index}]`] : []));
 }
 
 /** `store: false` and `truncation: "disabled"` are how things are anyway. */
@@ -79,46 +90,6 @@ function refuseLogprobs({ top_logprobs: count, include }: ResponsesRequest): voi
   if (count) throw invalidRequest('top_logprobs', 'top_logprobs is not available on this model. Leave it out.');
   if (!include?.includes('message.output_text.logprobs')) return;
   throw invalidRequest('include', 'include: `message.output_text.logprobs` is not available on this model. Leave it out.');
-}
-
-function readTools(tools: ResponsesRequest['tools'], path: string): Tool[] {
-  return (tools ?? []).map((tool, index): Tool => {
-    switch (tool.type) {
-      case 'function':
-        return {
-          name: tool.name,
-          description: tool.description ?? null,
-          // A function without parameters still takes an object.
-          parameters: tool.parameters ?? { type: 'object', properties: {} },
-          strict: tool.strict ?? null,
-          kind: 'function',
-        };
-      case 'custom':
-        return { name: tool.name, description: describeCustomTool(tool), parameters: null, strict: null, kind: 'custom' };
-      default:
-        throw notAvailable(`${path}[${index}].type`, (tool as { type: string }).type);
-    }
-  });
-}
-
-/** No other format constrains free text by a grammar; the model is told of it instead, and the loss of the constraint is listed. */
-function describeCustomTool({ description, format }: { description?: string | null; format?: object | null }): string | null {
-  const { type, syntax, definition } = (format ?? {}) as Readonly<Record<string, unknown>>;
-  if (type !== 'grammar') return description ?? null;
-  const grammar = `The input must match this ${String(syntax)} grammar:\n${String(definition)}`;
-  return description ? `${description}\n\n${grammar}` : grammar;
-}
-
-function readToolChoice(choice: ResponsesRequest['tool_choice']): ToolChoice | null {
-  if (choice === null || choice === undefined) return null;
-  if (typeof choice === 'string') return { type: choice };
-  switch (choice.type) {
-    case 'function':
-    case 'custom':
-      return { type: 'tool', name: choice.name };
-    default:
-      throw notAvailable('tool_choice.type', (choice as { type: string }).type);
-  }
 }
 
 function readReasoning(reasoning: ResponsesRequest['reasoning']): Reasoning | null {

@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import type { JsonObject } from '../format.ts';
+import { readAnnotation } from './annotations.ts';
 import { readCallNames, textOf } from './read-answer.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
 import { openSignature } from './signature.ts';
@@ -36,7 +37,7 @@ export function createItemReader(type: string): ItemReader {
 type PartKind = 'text' | 'refusal';
 
 function createMessageReader(): ItemReader {
-  let open: { readonly index: number; readonly kind: PartKind; length: number } | null = null;
+  let open: { readonly index: number; readonly kind: PartKind; length: number; annotations: number } | null = null;
   let nextIndex = 0;
 
   function close(): StreamEvent[] {
@@ -50,7 +51,7 @@ function createMessageReader(): ItemReader {
   function openPart(index: number, kind: PartKind): StreamEvent[] {
     if (open?.index === index || index < nextIndex) return [];
     const events = close();
-    open = { index, kind, length: 0 };
+    open = { index, kind, length: 0, annotations: 0 };
     return [...events, { type: `${kind}-start` }];
   }
 
@@ -67,9 +68,18 @@ function createMessageReader(): ItemReader {
     return open?.index === index ? [...events, ...add(index, kind, text.slice(open.length))] : events;
   }
 
+  function annotate(index: number, annotations: readonly unknown[]): StreamEvent[] {
+    if (open?.index !== index || open.kind !== 'text') return [];
+    open.annotations += annotations.length;
+    const citations = annotations.flatMap((annotation) => readAnnotation(annotation) ?? []);
+    return citations.map((citation) => ({ type: 'citation', citation }));
+  }
+
   function completePart(index: number, part: unknown): StreamEvent[] {
     const kind = kindOfPart(part);
-    return kind === null ? [] : [...complete(index, kind, textOfPart(part)), ...close()];
+    if (kind === null) return [];
+    const text = complete(index, kind, textOfPart(part));
+    return [...text, ...annotate(index, annotationsOf(part).slice(open?.annotations)), ...close()];
   }
 
   return {
@@ -85,6 +95,8 @@ function createMessageReader(): ItemReader {
           return add(index, 'text', textOf(payload.delta));
         case 'response.refusal.delta':
           return add(index, 'refusal', textOf(payload.delta));
+        case 'response.output_text.annotation.added':
+          return annotate(index, [payload.annotation]);
         case 'response.output_text.done':
           return complete(index, 'text', textOf(payload.text));
         case 'response.refusal.done':
@@ -107,6 +119,10 @@ function kindOfPart(part: unknown): PartKind | null {
   if (!isObject(part)) return null;
   if (part.type === 'output_text') return 'text';
   return part.type === 'refusal' ? 'refusal' : null;
+}
+
+function annotationsOf(part: unknown): readonly unknown[] {
+  return isObject(part) && Array.isArray(part.annotations) ? part.annotations : [];
 }
 
 function textOfPart(part: unknown): string {

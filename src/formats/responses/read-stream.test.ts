@@ -272,3 +272,24 @@ test('whatever an upstream sends, both ways down number their events without a g
     }),
   );
 });
+
+test('a citation is read once, from its own event or from the finished part', () => {
+  const annotation = { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 };
+  const at = { output_index: 0, content_index: 0 };
+  const done = (annotations: object[]) =>
+    sseEvent('response.content_part.done', { ...at, part: { type: 'output_text', text: 'Hi', annotations } });
+  const added = sseEvent('response.output_text.annotation.added', { ...at, annotation_index: 0, annotation });
+  const delta = sseEvent('response.output_text.delta', { ...at, delta: 'Hi' });
+  const end = sseEvent('response.completed', { response: { status: 'completed', output: [] } });
+  for (const events of [
+    [delta, added, done([annotation])],
+    [delta, added, done([])],
+    [delta, done([annotation])],
+  ]) {
+    const citations = readAll([...events, end]).filter((event) => event.type === 'citation');
+    assert.deepEqual(
+      citations.map(({ citation }) => citation.type === 'url' && citation.url),
+      ['https://a.example'],
+    );
+  }
+});

@@ -9,7 +9,7 @@ import { textOf } from './read-answer.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, unreadableEvent } from './stream-progress.ts';
+import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { readUsage } from './usage.ts';
 
 /** Reads the events of an OpenAI-style stream; unknown ones are ignored. */

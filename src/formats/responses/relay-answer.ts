@@ -6,6 +6,7 @@ import { requireResponse } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeUsage } from './usage.ts';
+import { countSearches } from './web-search.ts';
 
 /** Throws UnreadableAnswer. An answer without usage is shown our own count, as it is charged. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
@@ -18,6 +19,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
     usage,
     stop: readStop(response, has),
     outputBytes,
+    searches: countSearches(response, response.output),
   };
 }
 

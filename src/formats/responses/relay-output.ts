@@ -1,6 +1,6 @@
 // What the straight path changes in an answer, streamed or not: the model is the catalogue's, a function call's id is its `call_id`.
+import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { isObject } from '../../lib/json.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import { inspectContent, readItem } from './read-answer.ts';
 
@@ -17,9 +17,7 @@ export function relayResponse(response: JsonObject, output: readonly unknown[], 
 /** What the gateway must know of a finished output. */
 export function inspectOutput(output: readonly unknown[]): { calls: boolean; refusal: boolean; outputBytes: number } {
   const content = output.flatMap(readItem);
-  let outputBytes = 0;
-  for (const part of content) outputBytes += utf8Length(part.type === 'tool-call' ? part.arguments : part.text);
-  return { ...inspectContent(content), outputBytes };
+  return { ...inspectContent(content), outputBytes: countOutputBytes(content) };
 }
 
 export function isReasoning(item: unknown): boolean {

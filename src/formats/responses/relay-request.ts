@@ -1,14 +1,16 @@
 // The straight path up: the client's body as it came, but for what the gateway must set, what a shared credential forbids, and the ids of
 // items that the provider never gave.
+import { effortLevels } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { fitKnownEffort } from '../openai-models.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 import { openSignature } from './signature.ts';
 import { encryptedReasoning, outputTokensMin } from './write-request.ts';
 
 /** Throws ApiError `invalid_request`. `ignored`: `previous_response_id`, `store`, `reasoning`, and items such as `input[3]`. */
 export function relayRequest({ body: clientBody }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
-  refuseUnshareable(clientBody);
+  refuseUnshareable(clientBody, target.searchesMax === undefined ? 'unpriced' : 'priced');
   const { previous_response_id: previousResponseId, ...rest } = clientBody;
   const body: Record<string, unknown> = rest;
   const ignored: string[] = [];
@@ -18,8 +20,10 @@ export function relayRequest({ body: clientBody }: ClientRequest, target: Upstre
   body.stream = target.stream;
   body.store = false;
   body.max_output_tokens = Math.max(outputTokensMin, target.maxOutputTokens);
+  if (target.searchesMax !== undefined) body.max_tool_calls = target.searchesMax;
   body.include = relayInclude(body.include, target);
   if (!target.thinking && dropReasoning(body)) ignored.push('reasoning');
+  else if (isObject(body.reasoning)) body.reasoning = fitReasoning(body.reasoning, target.model);
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
   return { body, ignored };
 }
@@ -31,6 +35,12 @@ export function relayRequest({ body: clientBody }: ClientRequest, target: Upstre
 function relayInclude(include: unknown, { thinking }: UpstreamTarget): unknown[] {
   const others = Array.isArray(include) ? include.filter((value) => value !== encryptedReasoning) : [];
   return thinking ? [...others, encryptedReasoning] : others;
+}
+
+/** A level that the model does not know becomes the nearest that it knows. */
+function fitReasoning(reasoning: JsonObject, model: string): JsonObject {
+  const effort = effortLevels.find((level) => level === reasoning.effort);
+  return effort ? { ...reasoning, effort: fitKnownEffort(effort, model) } : reasoning;
 }
 
 /** A model that does not think refuses the field. Whether the caller loses anything by it. */
@@ -59,6 +69,8 @@ function relayItem(item: JsonObject): JsonObject | null {
       return keepOwnId(item, 'fc_');
     case 'custom_tool_call':
       return keepOwnId(item, 'ctc_');
+    case 'tool_search_call':
+      return keepOwnId(item, 'tsc_');
     case 'message':
       return keepOwnId(item, 'msg_');
     default:

@@ -2,19 +2,22 @@
 // function call's id, a made-up reasoning item ahead of the first item with the indices after it moved up, and gapless numbers.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeFailure } from './errors.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
+import { textOf } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
+import { OpenItems } from './open-items.ts';
 import { inProgress, writeResponse } from './response-body.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, newProgress, unreadableEvent } from './stream-progress.ts';
+import { brokenStream, newProgress, unreadableEvent } from '../stream-progress.ts';
 import { readUsage, writeUsage } from './usage.ts';
+import { countSearches, isSearchDone } from './web-search.ts';
 
 /** The final event, `response.completed` or `response.incomplete`, is kept back for `close`; a failure is never passed on. */
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
@@ -22,6 +25,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   return {
     push: (event) => relay.push(event),
     end: () => relay.end(),
+    limit: () => relay.limit(),
     close: (comment) => relay.close(comment),
     fail: (error, requestId) => relay.fail(error, requestId),
     progress: relay.progress,
@@ -30,12 +34,14 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
 
 class ResponseStreamRelay {
   readonly progress: StreamProgress = newProgress();
+  readonly #meter = new OutputMeter();
   readonly #context: AnswerContext;
   #sequence = 0;
   /** The response as the client last saw it. */
   #response: JsonObject | null = null;
   /** Finished items by the client's index, for hosts whose final response is empty and for a failure. */
   readonly #items = new Map<number, unknown>();
+  readonly #open = new OpenItems();
   /** The upstream's ids of function calls, and the client's. */
   readonly #callIds = new Map<string, string>();
   /** How many items stand before the upstream's first; null until its first item has come. */
@@ -71,6 +77,13 @@ class ResponseStreamRelay {
     return this.progress.status === 'running' ? this.#fail(brokenStream()) : '';
   }
 
+  limit(): string {
+    const begin = this.#sequence === 1 ? this.#event('response.in_progress', { response: this.#response }) : '';
+    const frames = this.#open.closingEvents().map(({ type, payload }) => this.#pass({ type, payload: { type, ...payload } }, ''));
+    const response = { ...this.#response, incomplete_details: { reason: 'max_output_tokens' }, output: [], usage: null };
+    return begin + frames.join('') + this.#finish('response.incomplete', response);
+  }
+
   close(comment: string): string {
     const last = this.#last ? this.#event(this.#last.type, { response: this.#last.response }) : '';
     return comment === '' ? last : `${comment}\n\n${last}`;
@@ -103,13 +116,23 @@ class ResponseStreamRelay {
   }
 
   #pass({ type, payload }: StreamMessage, data: string): string {
-    if (typeof payload.delta === 'string') this.progress.outputBytes += utf8Length(payload.delta);
+    this.#meterEvent(type, payload);
+    this.#open.track(type, payload);
     const edits = this.#editsOf(type, payload);
     const sequence = this.#sequence++;
     if (payload.sequence_number !== sequence) edits.sequence_number = sequence;
     const isUntouched = Object.keys(edits).length === 0 && !data.includes('\n');
     if (isUntouched) return formatSse(type, data);
     return formatSse(type, JSON.stringify({ ...payload, ...edits }));
+  }
+
+  /** What a client that leaves has been given so far; the reasoning that OpenAI hides comes sealed with its finished item. */
+  #meterEvent(type: string, { delta, item }: JsonObject): void {
+    if (typeof delta === 'string' && type.startsWith('response.reasoning')) this.#meter.addReasoning(delta);
+    else if (typeof delta === 'string') this.#meter.addText(delta);
+    else if (type === 'response.output_item.done' && isObject(item)) this.#meter.addSealed(textOf(item.encrypted_content));
+    else return;
+    this.progress.outputBytes = this.#meter.bytes;
   }
 
   #editsOf(type: string, payload: JsonObject): Record<string, unknown> {
@@ -133,7 +156,9 @@ class ResponseStreamRelay {
       const { id } = item as JsonObject;
       if (typeof id === 'string') this.#callIds.set(id, (relayed as { id: string }).id);
     }
-    if (type === 'response.output_item.done' && typeof index === 'number') {
+    if (type !== 'response.output_item.done') return;
+    if (isSearchDone(item)) this.progress.searches = (this.progress.searches ?? 0) + 1;
+    if (typeof index === 'number') {
       this.#items.set(index + (this.#shift ?? 0), relayed);
     }
   }
@@ -155,6 +180,7 @@ class ResponseStreamRelay {
     const status = type.slice('response.'.length);
     this.progress.outputBytes = Math.max(this.progress.outputBytes, outputBytes);
     this.progress.usage = readUsage(response.usage);
+    this.progress.searches = countSearches(response, output);
     this.progress.stop = readStop({ ...response, status }, has);
     this.progress.status = 'finished';
     const usage = this.progress.usage

@@ -325,3 +325,35 @@ test('a finished stream does not fail when the connection closes', () => {
   assert.equal(pipe.end(), '');
   assert.equal(pipe.progress.status, 'finished');
 });
+
+test('a type with a line break cannot start a line of its own', () => {
+  const pipe = relayStream(contextFor());
+  const frame = pipe.push({ event: 'response.brand_new', data: '{"type":"a\\nevent: response.completed"}' });
+  assert.equal(frame, 'event: response.brand_new\ndata: {"type":"response.brand_new","sequence_number":0}\n\n');
+});
+
+test('an item nested so deep that it could not be written again fails the stream, which can be told', () => {
+  const pipe = relayStream(contextFor());
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const item = `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":${deep}}}`;
+  assert.equal(pipe.push({ event: '', data: item }), '');
+  assert.equal(pipe.progress.failure?.kind, 'unreadable');
+  assert.match(pipe.fail(new ApiError('upstream_error', 'The provider failed.'), 'req_1'), /event: response\.failed\n/);
+});
+
+test('a client that leaves is charged the reasoning that OpenAI hides', () => {
+  const pipe = relayStream(contextFor());
+  pipe.push(sseEvent('response.output_item.added', { output_index: 0, item: { type: 'reasoning', id: 'rs_1' } }));
+  pipe.push(sseEvent('response.reasoning_summary_text.delta', { output_index: 0, delta: 'short' }));
+  assert.equal(pipe.progress.outputBytes, 5);
+  const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'A'.repeat(4_000) };
+  pipe.push(sseEvent('response.output_item.done', { output_index: 0, item }));
+  assert.equal(pipe.progress.outputBytes, 3_000);
+});
+
+test('an effort that the model does not know becomes the nearest that it knows', () => {
+  const sentTo = (model: string) =>
+    relayRequest(requestFor({ reasoning: { effort: 'xhigh', summary: 'auto' } }), { ...target, model }).body.reasoning;
+  assert.deepEqual(sentTo('gpt-5'), { effort: 'high', summary: 'auto' });
+  assert.deepEqual(sentTo('gpt-5.2'), { effort: 'xhigh', summary: 'auto' });
+});

@@ -57,10 +57,10 @@ test('what this format cannot say is refused or listed', () => {
     },
     target,
   );
-  assert.deepEqual(ignored, ['thinking', 'is_error', 'top_k', 'seed', 'frequency_penalty', 'presence_penalty']);
+  assert.deepEqual(ignored, ['thinking', 'top_k', 'seed', 'frequency_penalty', 'presence_penalty']);
   assert.deepEqual(body.input, [
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
-    { type: 'function_call_output', call_id: 'c', output: '' },
+    { type: 'function_call_output', call_id: 'c', output: '[The tool call failed.]' },
   ]);
 });
 
@@ -113,7 +113,7 @@ test('items become turns: what the assistant does before the next result is one 
   ]);
 });
 
-test('Codex: tools that travel as an item are tools, and a grammar is told to the model', () => {
+test('Codex: tools that travel as an item are tools, with their grammar', () => {
   const request = requestFor({
     input: [
       {
@@ -140,7 +140,7 @@ test('Codex: tools that travel as an item are tools, and a grammar is told to th
       ['apply_patch', 'custom'],
     ],
   );
-  assert.match(tools[1]?.description ?? '', /^Edits\.\n\nThe input must match this lark grammar:\nstart: x$/);
+  assert.deepEqual([tools[1]?.description, tools[1]?.grammar], ['Edits.', { syntax: 'lark', definition: 'start: x' }]);
 });
 
 test('what no canonical request can say is refused by name', async (t) => {
@@ -160,9 +160,18 @@ test('what no canonical request can say is refused by name', async (t) => {
       'input[0].content[0].image_url',
     ],
     [{ input: [{ role: 'user', content: [{ type: 'input_file' }] }] }, 'input[0].content[0].file_data'],
-    [{ tools: [{ type: 'namespace', name: 'n', description: '', tools: [] }] }, 'tools[0].type'],
     [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'],
-    [{ tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }, 'tool_choice.type'],
+    [{ input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] }, 'input[0].tools[0].type'],
+    [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] }, 'tools[0].tools[0].type'],
+    [{ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'code_interpreter', container: 'c' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'local_shell' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'shell', environment: { type: 'local' } }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'apply_patch' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'tool_search' }] }, 'tools[0].execution'],
+    [{ input: [{ type: 'tool_search_call', arguments: {}, execution: 'server' }] }, 'input[0].call_id'],
+    [{ input: [{ type: 'tool_search_output', call_id: 'c', execution: 'server', tools: [] }] }, 'input[0].call_id'],
+    [{ tool_choice: { type: 'web_search_preview' } }, 'tool_choice.type'],
     [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
     [{ background: true }, 'background'],
   ];
@@ -182,7 +191,12 @@ test('harmless fields that are lost in translation are listed', () => {
       text: { verbosity: 'low' },
       client_metadata: {},
       max_tool_calls: 3,
-      tools: [{ type: 'custom', name: 'p', format: { type: 'grammar', syntax: 'lark', definition: 'x' } }],
+      tools: [{ type: 'function', name: 'p', defer_loading: true, output_schema: {} }],
+      input: [
+        { role: 'user', content: 'Hi' },
+        { type: 'reasoning', id: 'rs_1', summary: [] },
+        { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+      ],
     }),
   );
   assert.deepEqual(ignored, [
@@ -191,8 +205,10 @@ test('harmless fields that are lost in translation are listed', () => {
     'store',
     'client_metadata',
     'max_tool_calls',
-    'text.verbosity',
-    'tools[0].format',
+    'tools.defer_loading',
+    'tools.output_schema',
+    'input[1]',
+    'input[2]',
   ]);
   assert.deepEqual(ignoredFields(requestFor({ truncation: 'disabled', store: false, previous_response_id: null })), []);
 });

@@ -43,10 +43,17 @@ const functionCall = Type.Object({
   type: Type.Literal('function_call'),
   call_id: name,
   name,
+  namespace: optional(Type.String()),
   arguments: Type.String(),
 });
 const functionCallOutput = Type.Object({ type: Type.Literal('function_call_output'), call_id: name, output: content });
-const customToolCall = Type.Object({ type: Type.Literal('custom_tool_call'), call_id: name, name, input: Type.String() });
+const customToolCall = Type.Object({
+  type: Type.Literal('custom_tool_call'),
+  call_id: name,
+  name,
+  namespace: optional(Type.String()),
+  input: Type.String(),
+});
 const customToolCallOutput = Type.Object({ type: Type.Literal('custom_tool_call_output'), call_id: name, output: content });
 const reasoningText = Type.Object({ type: Type.String(), text: Type.String() });
 const reasoningItem = Type.Object({
@@ -63,15 +70,50 @@ const functionTool = Type.Object({
   parameters: optional(jsonObject),
   strict: optional(Type.Boolean()),
 });
+const customFormat = Type.Union([
+  Type.Object({ type: Type.Literal('text') }),
+  Type.Object({ type: Type.Literal('grammar'), syntax: Type.String(), definition: Type.String() }),
+  unknownKind('text', 'grammar'),
+]);
 const customTool = Type.Object({
   type: Type.Literal('custom'),
   name,
   description: optional(Type.String()),
-  format: optional(Type.Object({ type: Type.String() })),
+  format: optional(customFormat),
 });
-const tool = Type.Union([functionTool, customTool, unknownKind('function', 'custom')]);
+const namespaceTool = Type.Object({
+  type: Type.Literal('namespace'),
+  name,
+  description: optional(Type.String()),
+  tools: Type.Array(Type.Union([functionTool, customTool, unknownKind('function', 'custom')])),
+});
+const toolSearchTool = Type.Object({
+  type: Type.Literal('tool_search'),
+  execution: optional(Type.String()),
+  description: optional(Type.String()),
+  parameters: optional(jsonObject),
+});
+const tool = Type.Union([
+  functionTool,
+  customTool,
+  namespaceTool,
+  toolSearchTool,
+  unknownKind('function', 'custom', 'namespace', 'tool_search'),
+]);
 
 const additionalTools = Type.Object({ type: Type.Literal('additional_tools'), tools: Type.Array(tool) });
+const toolSearchCall = Type.Object({
+  type: Type.Literal('tool_search_call'),
+  call_id: optional(Type.String()),
+  arguments: Type.Unknown(),
+  execution: optional(Type.String()),
+});
+const toolSearchOutput = Type.Object({
+  type: Type.Literal('tool_search_output'),
+  call_id: optional(Type.String()),
+  tools: Type.Array(tool),
+  execution: optional(Type.String()),
+});
 const inputItem = Type.Union([
   message,
   functionCall,
@@ -80,6 +122,8 @@ const inputItem = Type.Union([
   customToolCallOutput,
   reasoningItem,
   additionalTools,
+  toolSearchCall,
+  toolSearchOutput,
   unknownKind(
     'message',
     'function_call',
@@ -88,6 +132,8 @@ const inputItem = Type.Union([
     'custom_tool_call_output',
     'reasoning',
     'additional_tools',
+    'tool_search_call',
+    'tool_search_output',
   ),
 ]);
 
@@ -97,7 +143,12 @@ const toolChoice = Type.Union([
   Type.Literal('required'),
   Type.Object({ type: Type.Literal('function'), name }),
   Type.Object({ type: Type.Literal('custom'), name }),
-  unknownKind('function', 'custom'),
+  Type.Object({
+    type: Type.Literal('allowed_tools'),
+    mode: Type.Union([Type.Literal('auto'), Type.Literal('required')]),
+    tools: Type.Array(Type.Object({ type: Type.String(), name: optional(Type.String()) })),
+  }),
+  unknownKind('function', 'custom', 'allowed_tools'),
 ]);
 
 const textFormat = Type.Union([
@@ -133,7 +184,12 @@ export const RequestSchema = Type.Object({
   truncation: optional(Type.Union([Type.Literal('auto'), Type.Literal('disabled')])),
   previous_response_id: optional(Type.String()),
   store: optional(Type.Boolean()),
-  text: optional(Type.Object({ format: optional(textFormat), verbosity: optional(Type.String()) })),
+  text: optional(
+    Type.Object({
+      format: optional(textFormat),
+      verbosity: optional(Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')])),
+    }),
+  ),
   metadata: optional(Type.Record(Type.String(), Type.String())),
   user: optional(Type.String()),
   safety_identifier: optional(Type.String()),
@@ -146,4 +202,5 @@ export const RequestSchema = Type.Object({
 /** A body that has passed the schema. */
 export type ResponsesRequest = Static<typeof RequestSchema>;
 export type InputItem = Static<typeof inputItem>;
+export type ToolDefinition = Static<typeof tool>;
 export type ContentPart = Static<typeof contentPart>;

@@ -1,13 +1,18 @@
 // One event of an upstream's stream, parsed. Both the reader and the straight path start from here.
-import { isObject } from '../../lib/json.ts';
+import { isObject, isTooDeep } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import type { JsonObject } from '../format.ts';
 
+/** More than a request may be nested, since events echo its tools, and far less than V8 can write. */
+const eventDepthMax = 200;
+
 export type StreamMessage = { readonly type: string; readonly payload: JsonObject };
 
-/** null: nothing to act on, as `[DONE]`. `'unreadable'`: not JSON. */
+/** null: nothing to act on, as `[DONE]`. `'unreadable'`: not JSON, or nested absurdly deep. */
 export function parseStreamEvent({ event, data }: SseEvent): StreamMessage | null | 'unreadable' {
   if (data === '[DONE]') return null;
+  // Items are kept and written again, in a failure too, which must not fail itself.
+  if (isTooDeep(data, eventDepthMax)) return 'unreadable';
   let payload: unknown;
   try {
     payload = JSON.parse(data);
@@ -15,10 +20,15 @@ export function parseStreamEvent({ event, data }: SseEvent): StreamMessage | nul
     return 'unreadable';
   }
   if (!isObject(payload)) return null;
-  const type = typeof payload.type === 'string' && payload.type !== '' ? payload.type : event;
+  const type = isTypeName(payload.type) ? payload.type : event;
   // Proxies before a host put bare errors into a stream.
   if (type === '') return isObject(payload.error) ? { type: 'error', payload } : null;
   return { type, payload };
+}
+
+/** A type with a line break would start a line of its own when it is written. */
+function isTypeName(type: unknown): type is string {
+  return typeof type === 'string' && type !== '' && !/[\r\n]/.test(type);
 }
 
 /** The response object of a lifecycle event; {} when it is missing. */

@@ -2,8 +2,8 @@
 // is only needed here when there is no reasoning at all, while a stream must decide at its first block.
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, RefusalPart, TextPart } from '../../canonical/request.ts';
+import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import {
   callItem,
@@ -17,7 +17,9 @@ import {
   type ItemStatus,
 } from './output-item.ts';
 import { writeResponse } from './response-body.ts';
+import type { ResponsesRequest } from './schema.ts';
 import { writeStop } from './stop.ts';
+import { toolNamesOf } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 
 /** Writes the response object; an answer without usage gets our own count, as it is charged. */
@@ -26,7 +28,7 @@ export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject 
     answer.stop,
     answer.content.some((part) => part.type === 'refusal'),
   );
-  const usage = answer.usage ?? countUsage({ ...context, outputBytes: countBytes(answer.content), early: null });
+  const usage = answer.usage ?? countUsage({ ...context, outputBytes: countOutputBytes(answer.content), early: null });
   return writeResponse(context, { ...end, output: writeOutput(answer.content, context, end.status), usage: writeUsage(usage) });
 }
 
@@ -64,15 +66,10 @@ function groupParts(content: readonly AssistantPart[]): Group[] {
 
 function writeItem(group: Group, outputIndex: number, context: AnswerContext, status: ItemStatus): JsonObject {
   if (!('type' in group)) {
-    const parts = group.map((part) => (part.type === 'text' ? textPart(part.text) : refusalPart(part.text)));
+    const parts = group.map((part) => (part.type === 'text' ? textPart(part) : refusalPart(part.text)));
     return messageItem(itemId('msg', context, outputIndex), parts, status);
   }
   if (group.type === 'thinking') return reasoningItem(itemId('rs', context, outputIndex), group);
-  return callItem(itemId('ctc', context, outputIndex), group, status);
-}
-
-function countBytes(content: readonly AssistantPart[]): number {
-  let bytes = 0;
-  for (const part of content) bytes += utf8Length(part.type === 'tool-call' ? part.arguments : part.text);
-  return bytes;
+  const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(group.name);
+  return callItem(group, { status, origin, context, outputIndex });
 }

@@ -1,16 +1,26 @@
 // Messages to input items. Ids are left out: they name things kept at the provider, and nothing is.
-import type { AssistantPart, CanonicalRequest, DocumentPart, Message, ThinkingPart, UserPart } from '../../canonical/request.ts';
+import type {
+  AssistantPart,
+  CanonicalRequest,
+  DocumentPart,
+  Message,
+  TextPart,
+  ThinkingPart,
+  UserPart,
+} from '../../canonical/request.ts';
+import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../format.ts';
+import { writeAnnotations } from './annotations.ts';
 import { writeMediaUrl } from './media-url.ts';
 
-/** `ignored` names what was left out: `thinking` of other vendors, or without a signature; `is_error` of a tool's result. */
+/** `ignored` names what was left out: `thinking` of other vendors, or without a signature. */
 export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ignored: string[] } {
   const customCalls = findCustomCalls(request.messages);
   const ignored = new Set<string>();
   const items: JsonObject[] = request.system.slice(1).map((part) => message('system', [writeUserPart(part)]));
   for (const { role, content } of request.messages) {
     if (role === 'assistant') items.push(...writeAssistant(content, ignored));
-    else if (role === 'tool') items.push(...content.map((part) => writeResult(part, customCalls, ignored)));
+    else if (role === 'tool') items.push(...content.map((part) => writeResult(part, customCalls)));
     else items.push(message(role, content.map(writeUserPart)));
   }
   return { items, ignored: [...ignored] };
@@ -38,7 +48,7 @@ function writeAssistant(content: readonly AssistantPart[], ignored: Set<string>)
     parts = [];
   };
   for (const part of content) {
-    if (part.type === 'text') parts.push({ type: 'output_text', text: part.text });
+    if (part.type === 'text') parts.push(writeAssistantText(part, ignored));
     else if (part.type === 'refusal') parts.push({ type: 'refusal', refusal: part.text });
     else {
       closeMessage();
@@ -49,6 +59,13 @@ function writeAssistant(content: readonly AssistantPart[], ignored: Set<string>)
   }
   closeMessage();
   return items;
+}
+
+function writeAssistantText({ text, citations }: TextPart, ignored: Set<string>): JsonObject {
+  if (!citations) return { type: 'output_text', text };
+  const annotations = writeAnnotations({ text, citations });
+  if (annotations.length < citations.length) ignored.add('annotations');
+  return { type: 'output_text', text, annotations };
 }
 
 /** Only OpenAI's own encrypted reasoning means something here, and goes back byte for byte. */
@@ -65,14 +82,9 @@ function writeCall({ id, name, arguments: text, kind }: Extract<AssistantPart, {
 
 type ToolResult = Extract<Message, { role: 'tool' }>['content'][number];
 
-function writeResult(
-  { callId, content, isError }: ToolResult,
-  customCalls: ReadonlySet<string>,
-  ignored: Set<string>,
-): JsonObject {
-  if (isError) ignored.add('is_error');
-  const type = customCalls.has(callId) ? 'custom_tool_call_output' : 'function_call_output';
-  return { type, call_id: callId, output: writeOutput(content) };
+function writeResult(result: ToolResult, customCalls: ReadonlySet<string>): JsonObject {
+  const type = customCalls.has(result.callId) ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id: result.callId, output: writeOutput(contentWithFailure(result)) };
 }
 
 function writeOutput(content: readonly UserPart[]): string | JsonObject[] {

@@ -1,8 +1,13 @@
 // A canonical request to the body for a Responses upstream. Nothing is stored there, and reasoning comes back encrypted, so that the
 // next turn can bring it along.
+import { hasCacheMarks } from '../../canonical/cache-control.ts';
+import { effortOfBudget } from '../../canonical/effort.ts';
+import { shortenEndUser } from '../../canonical/end-user.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { CanonicalRequest, Effort, Reasoning, Tool, ToolChoice } from '../../canonical/request.ts';
+import type { CanonicalRequest, Reasoning, Tool, ToolChoice, Verbosity } from '../../canonical/request.ts';
+import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { writeInput } from './write-input.ts';
 
 /** OpenAI refuses less; what it gives beyond the caller's maximum is a handful of tokens. */
@@ -12,9 +17,12 @@ export const encryptedReasoning = 'reasoning.encrypted_content';
 /** Throws ApiError `invalid_request` on what this format cannot express and the answer would depend on. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   refuseStopSequences(request);
+  refusePrefill(request);
+  requireChosenTool(request);
   const { items, ignored } = writeInput(request);
-  const reasoning = target.thinking ? writeReasoning(request.reasoning) : undefined;
-  const samples = !target.thinking || request.reasoning?.effort === 'none';
+  const reasoning = target.thinking ? writeReasoning(request.reasoning, target.model) : undefined;
+  const samples = !target.thinking || reasoning?.effort === 'none';
+  const verbosity = takesVerbosity(target.model) ? request.verbosity : undefined;
   const body: JsonObject = {
     model: target.model,
     ...optionalField('instructions', request.system[0]?.text),
@@ -28,11 +36,13 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ...(request.tools.length > 0 ? { tools: request.tools.map(writeTool) } : {}),
     ...optionalField('tool_choice', request.toolChoice && writeToolChoice(request.toolChoice, request.tools)),
     ...optionalField('parallel_tool_calls', request.parallelToolCalls),
-    ...optionalField('text', writeText(request.outputFormat)),
-    ...optionalField('safety_identifier', request.endUser),
+    ...optionalField('text', writeText(request.outputFormat, verbosity)),
+    ...optionalField('safety_identifier', request.endUser === null ? null : shortenEndUser(request.endUser)),
     ...optionalField('metadata', request.metadata),
     ...optionalField('prompt_cache_key', request.promptCacheKey),
   };
+  if (request.verbosity && !verbosity) ignored.push('verbosity');
+  if (hasCacheMarks(request)) ignored.push('cache_control');
   return { body, ignored: [...ignored, ...listIgnored(request, { samples, thinks: target.thinking })] };
 }
 
@@ -43,6 +53,16 @@ function optionalField(name: string, value: unknown): JsonObject {
 function refuseStopSequences({ stopSequences }: CanonicalRequest): void {
   if (stopSequences.length === 0) return;
   throw invalidRequest('stop', 'stop: stop sequences are not available on this model. Leave them out.');
+}
+
+/** Responses answers a last message of the assistant as if it were an earlier turn. */
+function refusePrefill({ isPrefilled, messages }: CanonicalRequest): void {
+  if (!isPrefilled) return;
+  const path = `messages[${messages.length - 1}]`;
+  throw invalidRequest(
+    'messages',
+    `${path} begins the answer, which this model cannot go on from; end with a message of the user`,
+  );
 }
 
 /** OpenAI's thinking models refuse sampling parameters unless they are told not to think. */
@@ -64,23 +84,21 @@ function listIgnored(request: CanonicalRequest, { samples, thinks }: { samples: 
 }
 
 /** The summary is OpenAI's only visible reasoning; clients of other formats expect to see some when they ask the model to think. */
-function writeReasoning(reasoning: Reasoning | null): JsonObject | undefined {
-  const effort = reasoning && (reasoning.effort ?? effortOfBudget(reasoning.budgetTokens));
-  if (!effort) return undefined;
-  return effort === 'none' ? { effort } : { effort, summary: 'auto' };
-}
-
-/** Between Google's published equivalents for low, medium and high: 1 024, 8 192 and 24 576 tokens. */
-function effortOfBudget(budgetTokens: number | null): Effort | null {
-  if (budgetTokens === null) return null;
-  if (budgetTokens === 0) return 'none';
-  if (budgetTokens < 4_096) return 'low';
-  return budgetTokens < 16_384 ? 'medium' : 'high';
+function writeReasoning(reasoning: Reasoning | null, model: string): JsonObject | undefined {
+  if (!reasoning) return undefined;
+  const { effort, budgetTokens } = reasoning;
+  const wanted = effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
+  if (wanted === null) return { summary: 'auto' };
+  const fitted = fitKnownEffort(wanted, model);
+  return fitted === 'none' ? { effort: fitted } : { effort: fitted, summary: 'auto' };
 }
 
 /** Without `strict`, Responses would tighten the schema by itself and refuse those it cannot. */
-function writeTool({ kind, name, description, parameters, strict }: Tool): JsonObject {
-  if (kind === 'custom') return { type: 'custom', name, ...optionalField('description', description) };
+function writeTool({ kind, name, description, parameters, strict, grammar }: Tool): JsonObject {
+  if (kind === 'custom') {
+    const format = grammar ? { type: 'grammar', ...grammar } : undefined;
+    return { type: 'custom', name, ...optionalField('description', description), ...optionalField('format', format) };
+  }
   return { type: 'function', name, ...optionalField('description', description), parameters, strict: strict ?? false };
 }
 
@@ -90,22 +108,25 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
   return { type: kind, name: choice.name };
 }
 
-function writeText(format: CanonicalRequest['outputFormat']): JsonObject | undefined {
+function writeText(format: CanonicalRequest['outputFormat'], verbosity: Verbosity | undefined): JsonObject | undefined {
+  const fields = { ...optionalField('verbosity', verbosity), ...optionalField('format', writeFormat(format)) };
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+function writeFormat(format: CanonicalRequest['outputFormat']): JsonObject | undefined {
   switch (format.type) {
     case 'text':
       return undefined;
     case 'json':
-      return { format: { type: 'json_object' } };
+      return { type: 'json_object' };
     case 'json-schema': {
       const { name, description, schema, strict } = format;
       return {
-        format: {
-          type: 'json_schema',
-          name,
-          schema,
-          ...optionalField('description', description),
-          ...optionalField('strict', strict),
-        },
+        type: 'json_schema',
+        name,
+        schema,
+        ...optionalField('description', description),
+        ...optionalField('strict', strict),
       };
     }
   }

@@ -1,8 +1,9 @@
 // One output item of a stream as it is written: how it is announced, what each event of its blocks says, and the finished item.
+import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Signature } from '../../canonical/request.ts';
 import type { JsonObject } from '../format.ts';
-import { callItem, messageItem, reasoningItem, refusalPart, textPart, type ItemStatus } from './output-item.ts';
+import { callItem, messageItem, reasoningItem, refusalPart, textPart, type CallPlace, type ItemStatus } from './output-item.ts';
 
 /** The type of an event and its own fields; the stream adds the item's id and index, and the number. */
 type ItemEvent = readonly [type: string, fields: JsonObject];
@@ -21,13 +22,24 @@ export type ItemWriter = {
 export function createMessageWriter(id: string): ItemWriter {
   const content: JsonObject[] = [];
   let text = '';
+  let citations: Citation[] = [];
   const say = (type: string, fields: JsonObject): ItemEvent => [type, { content_index: content.length, ...fields }];
 
   function end(part: JsonObject, done: ItemEvent): ItemEvent[] {
     const events = [done, say('response.content_part.done', { part })];
     content.push(part);
     text = '';
+    citations = [];
     return events;
+  }
+
+  /** A citation of the whole text has its place when the text is over. */
+  function endText(): ItemEvent[] {
+    const part = textPart(citations.length > 0 ? { text, citations } : { text });
+    const added = (part.annotations as JsonObject[]).map((annotation, index) =>
+      say('response.output_text.annotation.added', { annotation_index: index, annotation }),
+    );
+    return [...added, ...end(part, say('response.output_text.done', { text, logprobs: [] }))];
   }
 
   return {
@@ -37,17 +49,20 @@ export function createMessageWriter(id: string): ItemWriter {
     write(event) {
       switch (event.type) {
         case 'text-start':
-          return [say('response.content_part.added', { part: textPart('') })];
+          return [say('response.content_part.added', { part: textPart({ text: '' }) })];
         case 'refusal-start':
           return [say('response.content_part.added', { part: refusalPart('') })];
         case 'text-delta':
           text += event.text;
           return [say('response.output_text.delta', { delta: event.text, logprobs: [] })];
+        case 'citation':
+          citations.push(event.citation);
+          return [];
         case 'refusal-delta':
           text += event.text;
           return [say('response.refusal.delta', { delta: event.text })];
         case 'text-end':
-          return end(textPart(text), say('response.output_text.done', { text, logprobs: [] }));
+          return endText();
         case 'refusal-end':
           return end(refusalPart(text), say('response.refusal.done', { refusal: text }));
         default:
@@ -85,24 +100,29 @@ export function createReasoningWriter(id: string, redacted: boolean): ItemWriter
   };
 }
 
-/** `customId` is the item's id for a custom tool; a function call goes by its `call_id`. */
-export function createCallWriter(customId: string, start: Extract<StreamEvent, { type: 'tool-call-start' }>): ItemWriter {
+/** A search for tools has no events of its own: its arguments come with the finished item. */
+export function createCallWriter(
+  start: Extract<StreamEvent, { type: 'tool-call-start' }>,
+  place: Omit<CallPlace, 'status'>,
+): ItemWriter {
   const { id: callId, name, kind } = start;
   const item = (text: string, status: ItemStatus) =>
-    callItem(customId, { type: 'tool-call', id: callId, name, arguments: text, kind }, status);
+    callItem({ type: 'tool-call', id: callId, name, arguments: text, kind }, { ...place, status });
+  const isSearch = place.origin.type === 'search';
   const events = kind === 'custom' ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
+  const announced = item('', 'in_progress');
   let text = '';
   return {
-    id: kind === 'custom' ? customId : callId,
+    id: String(announced.id),
     isMessage: false,
-    announced: item('', 'in_progress'),
+    announced,
     write(event) {
       switch (event.type) {
         case 'tool-call-delta':
           text += event.text;
-          return [[`${events}.delta`, { delta: event.text }]];
+          return isSearch ? [] : [[`${events}.delta`, { delta: event.text }]];
         case 'tool-call-end':
-          return [[`${events}.done`, kind === 'custom' ? { input: text } : { arguments: text }]];
+          return isSearch ? [] : [[`${events}.done`, kind === 'custom' ? { input: text } : { arguments: text }]];
         default:
           return [];
       }

@@ -2,28 +2,31 @@
 // so an item is closed only when the next one starts or the answer ends: by then its status is known.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
+import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
-import { utf8Length } from '../../lib/tokens.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
+import { withLimit } from '../with-limit.ts';
 import { writeFailure } from './errors.ts';
 import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from './output-item.ts';
 import { inProgress, writeResponse } from './response-body.ts';
+import type { ResponsesRequest } from './schema.ts';
 import { writeStop } from './stop.ts';
-import { brokenStream, newProgress } from './stream-progress.ts';
+import { brokenStream, newProgress } from '../stream-progress.ts';
+import { toolNamesOf } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 import { createCallWriter, createMessageWriter, createReasoningWriter, type ItemWriter } from './write-stream-item.ts';
 
 /** A stream from canonical events. The last event, `response.completed` or `response.incomplete`, is kept back for `close`. */
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   const writer = new ResponseStreamWriter(context);
-  return {
+  return withLimit({
     push: (event) => writer.push(event),
     end: () => writer.end(),
     close: (comment) => writer.close(comment),
     fail: (error, requestId) => writer.fail(error, requestId),
     progress: writer.progress,
-  };
+  });
 }
 
 type FinishEvent = Extract<StreamEvent, { type: 'finish' }>;
@@ -38,6 +41,7 @@ class ResponseStreamWriter {
   #sequence = 0;
   #hasStarted = false;
   #hasRefusal = false;
+  readonly #meter = new OutputMeter();
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -134,7 +138,8 @@ class ResponseStreamWriter {
   #write(event: StreamEvent): string {
     const open = this.#open;
     if (!open || isEmptyDelta(event)) return '';
-    if ('text' in event) this.progress.outputBytes += utf8Length(event.text);
+    this.#meter.addEvent(event);
+    this.progress.outputBytes = this.#meter.bytes;
     let frames = '';
     for (const [type, fields] of open.write(event)) {
       frames += this.#event(type, { item_id: open.id, output_index: this.#output.length, ...fields });
@@ -151,8 +156,10 @@ function createItem(event: BlockStart, context: AnswerContext, outputIndex: numb
   switch (event.type) {
     case 'thinking-start':
       return createReasoningWriter(itemId('rs', context, outputIndex), event.redacted);
-    case 'tool-call-start':
-      return createCallWriter(itemId('ctc', context, outputIndex), event);
+    case 'tool-call-start': {
+      const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(event.name);
+      return createCallWriter(event, { origin, context, outputIndex });
+    }
     default:
       return createMessageWriter(itemId('msg', context, outputIndex));
   }

@@ -11,6 +11,7 @@ export const openai: HttpProviderKind = {
   path: (format) => (format === 'responses' ? '/responses' : '/chat/completions'),
   headers: (apiKey): Record<string, string> => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   maxTokensField: 'max_completion_tokens',
+  customTools: true,
   adaptBody: (body, format) => ({ ...(format === 'chat' ? dropReasoning(body) : body), store: false }),
 };
 

@@ -1,8 +1,10 @@
 // Every error leaves through here, in the shape of its endpoint and out of the one registry.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
+import { isServerAway } from '../../db/postgres-error.ts';
 import type { ClientFormat } from '../../formats/format.ts';
 import { clientFormats } from '../../formats/registry.ts';
+import { LedgerUnavailable } from '../../ledger/batcher.ts';
 import type { Logger } from '../../lib/log.ts';
 
 /** A Fastify error handler. What is not an ApiError is our own fault: logged with its cause, told without. */
@@ -53,6 +55,10 @@ export function fromFastify(error: FastifyError | Error): ApiError {
     return new ApiError('invalid_request', 'The request cannot be read: its path, headers or body are malformed.', {
       cause: error,
     });
+  }
+  if (error instanceof LedgerUnavailable || isServerAway(error)) {
+    const message = 'The gateway cannot reach its own database at the moment. Nothing was charged; retry shortly.';
+    return new ApiError('upstream_unavailable', message, { cause: error, retryAfterSeconds: 1 });
   }
   return new ApiError(
     'internal_error',

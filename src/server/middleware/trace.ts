@@ -1,11 +1,12 @@
-// Gives each request its id, and writes its one log line when the answer has been sent or the client has gone.
+// Gives each request its id, and writes its one log line, and counts it, when the answer has been sent or the client has gone.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Lifecycle } from '../context.ts';
+import type { Metrics } from '../metrics.ts';
 
 /** A Fastify onRequest hook, the first of all. */
-export function trace(log: Logger, lifecycle: Lifecycle) {
+export function trace({ log, lifecycle, metrics }: { log: Logger; lifecycle: Lifecycle; metrics: Metrics }) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     request.requestId = newIdWithPrefix('req');
     request.trace = { requestId: request.requestId };
@@ -13,7 +14,15 @@ export function trace(log: Logger, lifecycle: Lifecycle) {
     request.apiKey = null;
     reply.header('x-request-id', request.requestId);
     if (lifecycle.isDraining) reply.header('connection', 'close');
-    reply.raw.once('close', () => writeLine(log, request, reply));
+    reply.raw.once('close', () => {
+      writeLine(log, request, reply);
+      metrics.observe({
+        route: request.routeOptions.url ?? null,
+        status: reply.raw.statusCode,
+        seconds: (performance.now() - request.startedAtMs) / 1_000,
+        trace: request.trace,
+      });
+    });
     next();
   };
 }

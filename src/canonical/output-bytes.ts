@@ -1,0 +1,64 @@
+// The size of what a model has generated, which our own count is made from where the upstream gives none. Reasoning counts by its text or
+// by what is sealed in its signatures, whichever is more: the text is often a summary of it, or missing.
+import { utf8Length } from '../lib/tokens.ts';
+import type { StreamEvent } from './event.ts';
+import type { AssistantPart } from './request.ts';
+
+export class OutputMeter {
+  #written = 0;
+  #shownReasoning = 0;
+  #sealedReasoning = 0;
+
+  /** UTF-8 bytes so far. */
+  get bytes(): number {
+    return this.#written + Math.max(this.#shownReasoning, this.#sealedReasoning);
+  }
+
+  /** Text, refusals, and the arguments of calls. */
+  addText(text: string): void {
+    this.#written += utf8Length(text);
+  }
+
+  addReasoning(text: string): void {
+    this.#shownReasoning += utf8Length(text);
+  }
+
+  /** A signature or encrypted reasoning, in base64: three bytes for four characters. */
+  addSealed(value: string): void {
+    this.#sealedReasoning += Math.floor((value.length * 3) / 4);
+  }
+
+  addEvent(event: StreamEvent): void {
+    switch (event.type) {
+      case 'text-delta':
+      case 'refusal-delta':
+      case 'tool-call-delta':
+        this.addText(event.text);
+        return;
+      case 'thinking-delta':
+        this.addReasoning(event.text);
+        return;
+      case 'thinking-signature':
+        this.addSealed(event.signature.value);
+        return;
+      default:
+        return;
+    }
+  }
+
+  addPart(part: AssistantPart): void {
+    if (part.type === 'tool-call') this.addText(part.arguments);
+    else if (part.type !== 'thinking') this.addText(part.text);
+    else {
+      this.addReasoning(part.text);
+      if (part.signature) this.addSealed(part.signature.value);
+    }
+  }
+}
+
+/** The bytes of a whole answer: those of the stream that it could have been. */
+export function countOutputBytes(content: readonly AssistantPart[]): number {
+  const meter = new OutputMeter();
+  for (const part of content) meter.addPart(part);
+  return meter.bytes;
+}

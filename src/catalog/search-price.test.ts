@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { noUsage } from '../canonical/usage.ts';
+import { micros, picosFromUsd, type PicosPerToken } from '../lib/money.ts';
+import type { PriceVersion } from './model.ts';
+import { affordableOutputTokens, priceUsage, worstCaseMicros, type AppliedPrice } from './price.ts';
+import { searchPriceFor, type SearchPriceQuery } from './search-price.ts';
+
+type Tiers = PriceVersion['tiers'];
+
+const oneToOne = { markup: 1, multiplierPpm: 1_000_000 };
+
+function query(fields: Partial<SearchPriceQuery> = {}): SearchPriceQuery {
+  const supports = { thinking: true, streaming: true, vision: true, tools: true };
+  return {
+    ...oneToOne,
+    model: { supports, toolPrices: {} },
+    provider: { kind: 'openai', tool_prices: {} },
+    tool: 'web_search',
+    ...fields,
+  };
+}
+
+function withModel(toolPrices: SearchPriceQuery['model']['toolPrices'], thinking = true): Pick<SearchPriceQuery, 'model'> {
+  return { model: { supports: { thinking, streaming: true, vision: true, tools: true }, toolPrices } };
+}
+
+const cent = picosFromUsd(0.01);
+
+describe('the price of a search', () => {
+  test('is the published one of OpenAI and Anthropic where nobody states another', () => {
+    const both = { listPicos: cent, upstreamPicos: cent };
+    assert.deepEqual(searchPriceFor(query()), both);
+    assert.deepEqual(searchPriceFor(query({ provider: { kind: 'anthropic', tool_prices: {} } })), both);
+    assert.deepEqual(searchPriceFor(query({ tool: 'web_search_preview' })), both);
+    const dear = searchPriceFor(query({ tool: 'web_search_preview', ...withModel({}, false) }));
+    assert.deepEqual(dear, { listPicos: picosFromUsd(0.025), upstreamPicos: picosFromUsd(0.025) });
+  });
+
+  test('is unknown of any other host, and of a preview at Anthropic, until the operator states it', () => {
+    const provider = { kind: 'openai-compatible', tool_prices: {} } as const;
+    assert.equal(searchPriceFor(query({ provider })), null);
+    assert.equal(searchPriceFor(query({ tool: 'web_search_preview', provider: { kind: 'anthropic', tool_prices: {} } })), null);
+    const priced = searchPriceFor(query({ provider: { ...provider, tool_prices: { web_search: 0.004 } } }));
+    assert.equal(priced?.upstreamPicos, picosFromUsd(0.004));
+    const ofModel = searchPriceFor(query({ provider, ...withModel({ web_search: 0.02 }) }));
+    assert.deepEqual(ofModel, { listPicos: 2n * cent, upstreamPicos: 2n * cent }, 'no other is known');
+  });
+
+  test("of a provider gets the markup and the account's multiplier, of a model the multiplier alone", () => {
+    const factor = { markup: 1.5, multiplierPpm: 900_000 };
+    assert.deepEqual(searchPriceFor(query(factor)), { listPicos: picosFromUsd(0.0135), upstreamPicos: cent });
+    const stated = searchPriceFor(query({ ...factor, ...withModel({ web_search: 0.02 }) }));
+    assert.deepEqual(stated, { listPicos: picosFromUsd(0.018), upstreamPicos: cent });
+  });
+
+  test('is none where the provider or the model says `null`', () => {
+    const provider = { kind: 'openai', tool_prices: { web_search: null } } as const;
+    assert.equal(searchPriceFor(query({ provider })), null);
+    assert.equal(searchPriceFor(query(withModel({ web_search: null }))), null);
+    assert.equal(
+      searchPriceFor(query({ provider, ...withModel({ web_search: 0 }) }))?.listPicos,
+      0n,
+      'a price of the model stands',
+    );
+  });
+});
+
+const picos = fc.nat(1_000_000_000) as fc.Arbitrary<PicosPerToken>;
+const tokenPrices = fc.record({ input: picos, output: picos, cacheRead: picos, cacheWrite: picos, cacheWrite1h: picos });
+const prices: fc.Arbitrary<AppliedPrice> = fc
+  .record({ base: tokenPrices, tier: tokenPrices, aboveInputTokens: fc.nat(300_000), listPicos: fc.bigInt(0n, 10n ** 14n) })
+  .map(({ base, tier, aboveInputTokens, listPicos }) => {
+    const tiers: Tiers = [{ aboveInputTokens, prices: tier }];
+    const list = { version: '0', effectiveFromMs: 0, isListPrice: true, base, tiers };
+    return { list, upstream: list, search: { listPicos, upstreamPicos: listPicos / 2n } };
+  });
+const requests = fc.record({
+  inputTokensUpper: fc.nat(1_000_000),
+  outputTokens: fc.nat(100_000),
+  choices: fc.constant(1),
+  searches: fc.integer({ min: 0, max: 100 }),
+});
+
+describe('searches in a charge', () => {
+  test('are added to the tokens exactly, and the sum is rounded up once', () => {
+    fc.assert(
+      fc.property(prices, fc.nat(1_000_000), fc.nat(100), (price, inputTokens, searches) => {
+        const usage = { ...noUsage, inputTokens };
+        const { base, tiers } = price.list;
+        const rate = inputTokens > tiers[0]!.aboveInputTokens ? tiers[0]!.prices.input : base.input;
+        const exact = BigInt(inputTokens) * BigInt(rate) + BigInt(searches) * price.search!.listPicos;
+        const { costMicros, upstreamCostMicros, priceVersion } = priceUsage(price, usage, searches);
+        assert.equal(priceVersion.endsWith(`+${price.search!.listPicos}/search`), searches > 0, priceVersion);
+        assert.equal(BigInt(costMicros), (exact + 999_999n) / 1_000_000n);
+        assert(upstreamCostMicros <= costMicros);
+        assert.deepEqual(priceUsage(price, usage, 0), priceUsage({ list: price.list, upstream: price.upstream }, usage));
+      }),
+    );
+  });
+
+  test('are covered by what is held, with as many of them and as much input as were reckoned with, or fewer', () => {
+    const used = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(prices, requests, used, used, used, (price, request, input, output, searches) => {
+        const usage = {
+          ...noUsage,
+          inputTokens: Math.floor(request.inputTokensUpper * input),
+          outputTokens: Math.floor(request.outputTokens * output),
+        };
+        const charged = priceUsage(price, usage, Math.floor(request.searches * searches)).costMicros;
+        assert(worstCaseMicros(price, request) >= charged);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('are set aside before output is affordable: what is affordable fits, and one token more does not', () => {
+    fc.assert(
+      fc.property(prices, requests, fc.nat(2_000_000_000).map(micros), (price, request, amountMicros) => {
+        const outputTokens = affordableOutputTokens(price, { ...request, amountMicros });
+        const worst = (tokens: number) => worstCaseMicros(price, { ...request, outputTokens: tokens });
+        if (outputTokens > 0) assert(worst(outputTokens) <= amountMicros);
+        if (outputTokens < 100_000_000) assert(worst(outputTokens + 1) > amountMicros);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

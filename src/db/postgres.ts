@@ -1,0 +1,70 @@
+// PostgreSQL behind the port: one pool for queries, whose connections cannot write, and one for accounts and keys. pg is loaded with the
+// first connection, so that an installation on SQLite never reads it.
+import { Kysely, type PostgresPool, sql } from 'kysely';
+import type { Database } from './database.ts';
+import { DatabaseUnusable } from './database-error.ts';
+import { migrateToLatest } from './migrate.ts';
+import { migrations } from './migrations/list.ts';
+import { SnapshotPostgresDialect } from './postgres-dialect.ts';
+import { explainPostgresError } from './postgres-error.ts';
+import type { PoolOptions } from './postgres-pool.ts';
+import type { Tables } from './schema.ts';
+
+/** The oldest that is still maintained, and that the tests' statements were written for. */
+const majorVersionMin = 14;
+const readPool = { max: 10, isReadOnly: true };
+const writePool = { max: 3 };
+/** No page of a list takes this long; a client that waits longer is better told. */
+const statementTimeoutMs = 30_000;
+
+/** `isPatient`: for commands that read all of the books, which takes as long as it takes. */
+export function openPostgres(url: string, { isPatient = false } = {}): Database {
+  const write = kyselyOn(url, { ...writePool, statementTimeoutMs });
+  const read = kyselyOn(url, { ...readPool, statementTimeoutMs: isPatient ? 0 : statementTimeoutMs });
+  return {
+    url,
+    read,
+    write,
+    migrate: () => migrate(url),
+    close: async () => {
+      await Promise.all([read.destroy(), write.destroy()]);
+    },
+  };
+}
+
+/** On connections of its own: a change of a large table takes longer than a statement may otherwise. */
+async function migrate(url: string): Promise<readonly string[]> {
+  const db = kyselyOn(url, { max: 2, statementTimeoutMs: 0 });
+  try {
+    await checkVersion(db);
+    return await migrateToLatest(db, migrations.postgres);
+  } catch (error) {
+    throw explain(error, url);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function kyselyOn(url: string, options: PoolOptions): Kysely<Tables> {
+  const pool = async (): Promise<PostgresPool> => (await import('./postgres-pool.ts')).connectPool(url, options);
+  return new Kysely<Tables>({ dialect: new SnapshotPostgresDialect({ pool }) });
+}
+
+async function checkVersion(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ number: number; version: string; standby: boolean }>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+      pg_is_in_recovery() as standby`.execute(db);
+  const { number, version, standby } = rows[0]!;
+  if (number < majorVersionMin * 10_000) {
+    throw new DatabaseUnusable(
+      `Tollgate needs PostgreSQL ${majorVersionMin} or newer; the server of database.url is ${version}.`,
+    );
+  }
+  if (standby) throw new DatabaseUnusable('The server of database.url is a standby, which cannot be written. Name the primary.');
+}
+
+/** A migration wraps what the server said. */
+function explain(error: unknown, url: string): unknown {
+  const reason = error instanceof Error && error.cause !== undefined ? explainPostgresError(error.cause, url) : null;
+  return reason instanceof DatabaseUnusable ? reason : explainPostgresError(error, url);
+}

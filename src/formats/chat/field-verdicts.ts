@@ -1,0 +1,100 @@
+// What becomes of each field of a Chat request on the straight path, at any depth (formats/field-verdicts.ts says how to read it). The
+// official types are those of `openai`, resources/chat/completions/completions.d.ts; other hosts' fields stand apart below.
+import { pass, refuse, verdicts, type Refusal, type VerdictTable } from '../field-verdicts.ts';
+
+const stored = 'names state kept at the provider; send its content instead';
+const extraCharge = refuse('has a price of its own, which is not sold here; leave it out');
+const otherModel = refuse('chooses models or hosts by itself, which is not possible here; use `model` alone');
+const audio = 'has a price of its own, which is not sold here; send text, images or documents';
+const noNewAnswers = refuse('must be 1: only answers that are given can be charged, which `n` asks for', (value) => value === 1);
+const shortCacheOnly = refuse('must be `30m` or `5m`: longer cache writes are not sold here; leave it out', (value) =>
+  ['30m', '5m'].includes(String(value)),
+);
+
+/** What hosts that speak this format know beside OpenAI's fields, and tenants must not use. Anything else of theirs passes. */
+const otherHosts: Readonly<Record<string, Refusal>> = {
+  // vLLM: more is computed than is counted, other tenants are pushed back, the operator's files and code are named.
+  best_of: noNewAnswers,
+  use_beam_search: refuse('computes more than is counted; leave it out'),
+  priority: refuse("puts a request ahead of other callers'; leave it out", (value) => value === 0),
+  logits_processors: refuse("names code on the provider's machine; leave it out"),
+  kv_transfer_params: refuse(stored),
+  // OpenRouter
+  models: otherModel,
+  route: otherModel,
+  provider: otherModel,
+  preset: refuse(stored),
+  plugins: extraCharge,
+  // xAI
+  search_parameters: extraCharge,
+  deferred: refuse('keeps the answer at the provider, which is not possible here; leave it out'),
+  previous_response_id: refuse('names an answer kept at the provider; send the whole conversation in `messages`'),
+  // Alibaba, Groq, Azure, Mistral
+  enable_search: extraCharge,
+  compound_custom: extraCharge,
+  search_settings: extraCharge,
+  data_sources: refuse(stored),
+  agent_id: refuse(stored),
+};
+
+export const verdictTable: VerdictTable = {
+  request: {
+    ...verdicts({ rule: 'set' }, 'model max_tokens max_completion_tokens stream stream_options store'),
+    ...verdicts({ rule: 'drop' }, 'metadata'),
+    ...verdicts({ rule: 'tool' }, 'tools web_search_options'),
+    // A prediction that is not met is counted, and bounded, as output.
+    ...pass('messages prediction response_format tool_choice function_call functions'),
+    ...pass(
+      'frequency_penalty presence_penalty logit_bias logprobs top_logprobs n parallel_tool_calls seed stop temperature top_p',
+    ),
+    ...pass('reasoning_effort verbosity safety_identifier user prompt_cache_key prompt_cache_retention prompt_cache_options'),
+    service_tier: refuse('must be `auto` or `default`: other tiers have a price of their own, which is not sold here', (value) =>
+      ['auto', 'default', 'standard'].includes(String(value)),
+    ),
+    audio: refuse('asks for audio output, which is not sold here; leave it out'),
+    modalities: refuse('must be ["text"]: other output is not sold here', isTextOnly),
+    moderation: refuse('runs another model, which has no price here; leave it out'),
+    ...otherHosts,
+  },
+  anywhere: {
+    /** Schemas and arguments. */
+    ...verdicts({ rule: 'own' }, 'parameters schema arguments metadata logit_bias'),
+    ...verdicts(refuse(stored), 'file_ids vector_store_id vector_store_ids container_id connector_id assistant_id'),
+    ...verdicts(refuse(stored), 'cached_content cachedContent'),
+    file_id: refuse('names a file kept at the provider; send its content as file_data instead'),
+  },
+  messages: {
+    ...pass('role content name refusal tool_calls tool_call_id function_call'),
+    audio: refuse('names an answer kept at the provider; send its transcript as content instead'),
+  },
+  text: pass('type text prompt_cache_breakpoint'),
+  refusal: pass('type refusal'),
+  image_url: pass('type image_url prompt_cache_breakpoint url detail'),
+  file: pass('type file prompt_cache_breakpoint file_data filename'),
+  input_audio: { ...pass('input_audio prompt_cache_breakpoint data format'), type: refuse(audio) },
+  audio: { ...pass('format voice') },
+  content: pass('type content'),
+  prompt_cache_breakpoint: { ...pass('mode'), ttl: shortCacheOnly },
+  prompt_cache_options: { ...pass('mode'), ttl: shortCacheOnly },
+  /** Anthropic's mark, for Claude behind other hosts. */
+  cache_control: { ttl: shortCacheOnly },
+  tool_calls: pass('id type function custom'),
+  function_call: pass('name'),
+  functions: pass('name description'),
+  tools: pass('type function custom'),
+  tool_choice: pass('type function custom allowed_tools'),
+  allowed_tools: pass('mode tools'),
+  function: pass('type function name description strict'),
+  custom: pass('type custom name description input format'),
+  grammar: pass('type grammar definition syntax'),
+  response_format: pass('type json_schema'),
+  json_schema: pass('type json_schema name description strict'),
+  stream_options: { ...pass('include_obfuscation'), ...verdicts({ rule: 'set' }, 'include_usage') },
+  web_search_options: verdicts({ rule: 'tool' }, 'search_context_size user_location'),
+  user_location: verdicts({ rule: 'tool' }, 'type approximate'),
+  approximate: verdicts({ rule: 'tool' }, 'type approximate city country region timezone'),
+};
+
+function isTextOnly(value: unknown): boolean {
+  return Array.isArray(value) && value.every((modality) => modality === 'text');
+}

@@ -1,0 +1,71 @@
+// What a whole answer and every chunk of a stream have in common: they have the same shape, and a stream's last counts hold.
+import type { StreamEvent } from '../../canonical/event.ts';
+import { noUsage, type Usage } from '../../canonical/usage.ts';
+import { isObject } from '../../lib/json.ts';
+import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { readCitations, type FoundCitation } from './citations.ts';
+import { PartReader } from './part-reader.ts';
+import { isBrokenOff, readStop } from './stop.ts';
+import { readEarlyUsage, readUsage } from './usage.ts';
+
+export class AnswerReader {
+  readonly #parts = new PartReader();
+  #hasStarted = false;
+  #finishReason: string | null = null;
+  #finishMessage = '';
+  #isPromptBlocked = false;
+  #usage: Usage | null = null;
+  #citations: readonly FoundCitation[] = [];
+
+  /** Whether Gemini has said why it stopped. More may still follow: often the usage, sometimes calls. */
+  get hasStopped(): boolean {
+    return this.#finishReason !== null || this.#isPromptBlocked;
+  }
+
+  /** Throws UnreadableAnswer on a call without a name. */
+  read(chunk: JsonObject): StreamEvent[] {
+    const events = this.#start(chunk.usageMetadata);
+    this.#usage = readUsage(chunk.usageMetadata) ?? this.#usage;
+    if (isObject(chunk.promptFeedback) && chunk.promptFeedback.blockReason) this.#isPromptBlocked = true;
+    const candidate = firstCandidate(chunk);
+    if (!candidate) return events;
+    if (typeof candidate.finishReason === 'string' && candidate.finishReason !== '') this.#readFinish(candidate);
+    const parts: unknown[] = isObject(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
+    for (const part of parts) events.push(...this.#parts.read(part, chunk.responseId));
+    // Each chunk may repeat and extend them: the last ones hold.
+    const citations = readCitations(candidate);
+    if (citations.length > 0) this.#citations = citations;
+    return events;
+  }
+
+  /** The rest of the answer. Throws UnreadableAnswer when the model broke off, as in a call that cannot be read. */
+  finish(): StreamEvent[] {
+    if (isBrokenOff(this.#finishReason)) {
+      throw new UnreadableAnswer(`the model broke off: ${this.#finishReason} ${this.#finishMessage}`.trim());
+    }
+    const events = [...this.#parts.cite(this.#citations), ...this.#parts.end()];
+    const finishReason = this.#finishReason ?? 'PROHIBITED_CONTENT';
+    return [...events, { type: 'finish', stop: readStop(finishReason, this.#parts.hasCalls), usage: this.#countedUsage() }];
+  }
+
+  #start(metadata: unknown): StreamEvent[] {
+    if (this.#hasStarted) return [];
+    this.#hasStarted = true;
+    return [{ type: 'start', usage: readEarlyUsage(metadata) }];
+  }
+
+  #readFinish({ finishReason, finishMessage }: JsonObject): void {
+    this.#finishReason = finishReason as string;
+    if (typeof finishMessage === 'string') this.#finishMessage = finishMessage;
+  }
+
+  /** A prompt that was blocked without a count was not run, and costs nothing. */
+  #countedUsage(): Usage | null {
+    return this.#usage ?? (this.#isPromptBlocked && this.#finishReason === null ? noUsage : null);
+  }
+}
+
+/** More than one is never asked for. */
+function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
+  return Array.isArray(candidates) ? candidates.filter(isObject).find(({ index }) => (index ?? 0) === 0) : undefined;
+}

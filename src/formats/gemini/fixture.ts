@@ -1,0 +1,162 @@
+// What the tests of this folder share: requests, answers read whole and as streams, recordings of real ones, and random conversations.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import fc from 'fast-check';
+import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { CanonicalRequest, Message, Signature, ThinkingPart } from '../../canonical/request.ts';
+import { SseParser, type SseEvent } from '../../lib/sse.ts';
+import type { JsonObject, UpstreamTarget } from '../format.ts';
+import { readStream } from './read-stream.ts';
+import { sealSignature } from './signature.ts';
+
+export function canonicalRequest(fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
+  return {
+    system: [],
+    messages: [userMessage('Hello')],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    maxOutputTokens: null,
+    temperature: null,
+    topP: null,
+    topK: null,
+    seed: null,
+    frequencyPenalty: null,
+    presencePenalty: null,
+    stopSequences: [],
+    reasoning: null,
+    outputFormat: { type: 'text' },
+    endUser: null,
+    metadata: null,
+    promptCacheKey: null,
+    ...fields,
+  };
+}
+
+export function userMessage(text: string): Message {
+  return { role: 'user', content: [{ type: 'text', text }] };
+}
+
+export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
+  const base = { stream: false, maxOutputTokens: 4_096, thinking: true, maxTokensField: 'max_tokens' as const };
+  return { model: 'gemini-3-flash-preview', ...base, ...fields };
+}
+
+export const weatherTool = {
+  name: 'get_weather',
+  description: 'The weather of a city',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
+  strict: null,
+  kind: 'function' as const,
+};
+
+/** An answer, or a chunk, of these parts. */
+export function answerBody(parts: readonly object[], finishReason: string | null = 'STOP', more: JsonObject = {}): JsonObject {
+  return {
+    candidates: [{ content: { parts, role: 'model' }, ...(finishReason === null ? {} : { finishReason }), index: 0 }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+    modelVersion: 'gemini-test',
+    responseId: 'kM3xaZ-resp0nseid',
+    ...more,
+  };
+}
+
+export function dataEvent(chunk: unknown): SseEvent {
+  return { event: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
+}
+
+export function parseSse(text: string): SseEvent[] {
+  const parser = new SseParser();
+  return [...parser.push(Buffer.from(text)), ...parser.end()];
+}
+
+/** Everything a reader says of these events, and then of the end of the connection. */
+export function readAll(events: readonly SseEvent[]): StreamEvent[] {
+  const reader = readStream();
+  return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
+}
+
+export function readChunks(...chunks: readonly unknown[]): StreamEvent[] {
+  return readAll(chunks.map(dataEvent));
+}
+
+export function collect(events: readonly StreamEvent[]): Answer | null {
+  const collector = new AnswerCollector();
+  for (const event of events) collector.push(event);
+  return collector.answer;
+}
+
+export type Recording = { readonly name: string; readonly text: string };
+
+const folder = join(import.meta.dirname, '../../../../shared/fixtures/gemini');
+
+/** [] when they are not on this machine, which CI does not accept. */
+export function readRecordings(kind: 'json' | 'stream'): Recording[] {
+  const place = join(folder, kind);
+  if (!existsSync(place)) return [];
+  const names = readdirSync(place).filter((name) => !name.endsWith('.request.json'));
+  return names.map((name) => ({ name, text: readFileSync(join(place, name), 'utf8') }));
+}
+
+export function skipWithoutRecordings(t: TestContext): void {
+  if (existsSync(folder)) return;
+  if (process.env.CI) throw new Error(`no recordings at ${folder}`);
+  t.diagnostic(`no recordings at ${folder}: nothing was compared`);
+  t.skip();
+}
+
+/** Plain objects, as deep equality wants them. */
+export const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
+
+export const anyText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+export const anySignatureValue = fc.base64String({ minLength: 4, maxLength: 16 });
+const anyArguments = fc
+  .dictionary(fc.string({ minLength: 1, maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+
+/** Parts as Gemini answers with them. Texts and thoughts alternate, as they do once adjacent ones are joined. */
+export const anyParts: fc.Arbitrary<JsonObject[]> = record({
+  thought: fc.option(anyText),
+  text: fc.option(record({ text: anyText, signature: fc.option(anySignatureValue) })),
+  calls: fc.array(record({ name: fc.stringMatching(/^[a-z_]{1,8}$/), args: anyArguments }), { maxLength: 3 }),
+  callSignature: fc.option(anySignatureValue),
+  last: fc.option(anySignatureValue),
+}).map(({ thought, text, calls, callSignature, last }) => [
+  ...(thought === null ? [] : [{ text: thought, thought: true }]),
+  ...(text === null ? [] : [{ text: text.text, ...signed(text.signature) }]),
+  ...calls.map((call, index) => ({
+    functionCall: { id: `call_${index}`, ...call },
+    ...(index === 0 ? signed(callSignature) : {}),
+  })),
+  ...(last === null || calls.length > 0 ? [] : [{ text: '', ...signed(last) }]),
+]);
+
+function signed(value: string | null): JsonObject {
+  return value === null ? {} : { thoughtSignature: value };
+}
+
+/** Reasoning as it comes back from a client, of whatever vendor. */
+export const anyThinking: fc.Arbitrary<ThinkingPart> = record({
+  type: fc.constant('thinking' as const),
+  text: fc.oneof(fc.constant(''), anyText),
+  signature: fc.option(
+    fc.oneof<fc.Arbitrary<Signature>[]>(
+      record({ vendor: fc.constantFrom('anthropic' as const, 'openai' as const), value: anySignatureValue }),
+      fc
+        .tuple(
+          fc.constantFrom(
+            { kind: 'thought' as const },
+            { kind: 'text' as const },
+            { kind: 'empty-text' as const },
+            { kind: 'call' as const, callId: 'call_0' },
+          ),
+          anySignatureValue,
+        )
+        .map(([place, value]) => sealSignature(place, value)),
+      record({ vendor: fc.constant('google' as const), value: anySignatureValue }),
+    ),
+  ),
+  redacted: fc.boolean(),
+});

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { StreamEvent } from '../../canonical/event.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import { UnreadableAnswer } from '../format.ts';
+import { anyParts, answerBody, collect, dataEvent, readAll, readChunks } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
+import { readStream } from './read-stream.ts';
+import { readUsage } from './usage.ts';
+
+const call = (name: string, args: object, more: object = {}) => ({ functionCall: { name, args }, ...more });
+const types = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
+
+test('texts of several chunks are one block, thoughts another', () => {
+  const events = readChunks(
+    answerBody([{ text: 'Let me ', thought: true }], null),
+    answerBody([{ text: 'see.', thought: true }], null),
+    answerBody([{ text: 'Four' }], null),
+    answerBody([{ text: '.' }]),
+  );
+  assert.deepEqual(types(events), [
+    'start',
+    'thinking-start',
+    'thinking-delta',
+    'thinking-delta',
+    'thinking-end',
+    'text-start',
+    'text-delta',
+    'text-delta',
+    'text-end',
+    'finish',
+  ]);
+});
+
+test('the start counts the input before anything is generated', () => {
+  const [start] = readChunks(
+    answerBody([{ text: 'x' }], 'STOP', { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 1 } }),
+  );
+  assert.deepEqual(start, { type: 'start', usage: { ...noUsage, inputTokens: 9 } });
+});
+
+test('calls get the ids that Gemini gave, else ids that are the same however the bytes are split', () => {
+  const parts = [call('a', { x: 1 }), { functionCall: { id: 'given', name: 'b' } }, call('c', {})];
+  const calls = readAnswer(answerBody(parts)).content.map((part) => part.type === 'tool-call' && [part.id, part.arguments]);
+  assert.deepEqual(calls, [
+    ['call_kM3xaZ-resp0nseid_0', '{"x":1}'],
+    ['given', '{}'],
+    ['call_kM3xaZ-resp0nseid_2', '{}'],
+  ]);
+  const unnamed = readAnswer(answerBody([call('a', {})], 'STOP', { responseId: undefined })).content[0]!;
+  assert.match(unnamed.type === 'tool-call' ? unnamed.id : '', /^call_[a-z0-9]{26}$/);
+});
+
+const signatureCases: [name: string, parts: object[], content: object[]][] = [
+  [
+    'of a call without thoughts it stands in a hidden block ahead of it',
+    [call('f', {}, { thoughtSignature: 'c2ln' }), call('f', {})],
+    [hidden('call.call_kM3xaZ-resp0nseid_0.c2ln'), toolCall(0), toolCall(1)],
+  ],
+  [
+    'of a call behind thoughts they carry it',
+    [{ text: 'hm', thought: true }, call('f', {}, { thoughtSignature: 'c2ln' })],
+    [thinking('hm', 'call.call_kM3xaZ-resp0nseid_0.c2ln'), toolCall(0)],
+  ],
+  [
+    'of a text it follows the whole text',
+    [{ text: 'a', thoughtSignature: 'c2ln' }, { text: 'b' }],
+    [{ type: 'text', text: 'ab' }, hidden('text.c2ln')],
+  ],
+  [
+    'two of texts are two texts',
+    [
+      { text: 'a', thoughtSignature: 'c2ln' },
+      { text: 'b', thoughtSignature: 'c2lu' },
+    ],
+    [{ type: 'text', text: 'a' }, hidden('text.c2ln'), { type: 'text', text: 'b' }, hidden('text.c2lu')],
+  ],
+  [
+    'of an empty text it is a part of its own',
+    [{ text: 'a' }, { text: '', thoughtSignature: 'c2ln' }],
+    [{ type: 'text', text: 'a' }, hidden('empty-text.c2ln')],
+  ],
+  ['of thoughts it signs them', [{ text: 'hm', thought: true, thoughtSignature: 'c2ln' }], [thinking('hm', 'thought.c2ln')]],
+];
+
+function hidden(value: string): object {
+  return { type: 'thinking', text: '', signature: { vendor: 'google', value }, redacted: true };
+}
+
+function thinking(text: string, value: string): object {
+  return { type: 'thinking', text, signature: { vendor: 'google', value }, redacted: false };
+}
+
+function toolCall(index: number): object {
+  return { type: 'tool-call', id: `call_kM3xaZ-resp0nseid_${index}`, name: 'f', arguments: '{}', kind: 'function' };
+}
+
+for (const [name, parts, content] of signatureCases) {
+  test(`a signature ${name}`, () => {
+    assert.deepEqual(readAnswer(answerBody(parts)).content, content);
+    const chunks = parts.map((part, index) => answerBody([part], index === parts.length - 1 ? 'STOP' : null));
+    assert.deepEqual(collect(readChunks(...chunks))!.content, content);
+  });
+}
+
+test('parts of tools that Google runs, empty texts and unknown parts are read over', () => {
+  const parts = [
+    { executableCode: { code: 'x' } },
+    { text: '' },
+    { codeExecutionResult: {} },
+    { surprise: 1 },
+    [],
+    { text: 'y' },
+  ];
+  assert.deepEqual(readAnswer(answerBody(parts)).content, [{ type: 'text', text: 'y' }]);
+});
+
+test('a stream and a whole answer of the same parts agree, wherever the chunks begin', () => {
+  fc.assert(
+    fc.property(anyParts, fc.array(fc.boolean(), { maxLength: 8 }), (parts, cuts) => {
+      const groups: object[][] = [[]];
+      for (const [index, part] of parts.entries()) {
+        if (cuts[index]) groups.push([]);
+        groups.at(-1)!.push(part);
+      }
+      const chunks = groups.map((group) => answerBody(group, null));
+      assert.deepEqual(collect(readChunks(...chunks, answerBody([]))), readAnswer(answerBody(parts)));
+    }),
+  );
+});
+
+const stops: [finishReason: string, parts: object[], reason: string][] = [
+  ['STOP', [{ text: 'x' }], 'end'],
+  ['STOP', [call('f', {})], 'tool-calls'],
+  ['MAX_TOKENS', [call('f', {})], 'length'],
+  ['CONTINUATION', [{ text: 'x' }], 'length'],
+  ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'OTHER', 'IMAGE_SAFETY'].map(
+    (reason): [string, object[], string] => [reason, [{ text: 'x' }], 'content-filter'],
+  ),
+  ['FINISH_REASON_UNSPECIFIED', [{ text: 'x' }], 'end'],
+  ['SOME_NEW_REASON', [{ text: 'x' }], 'end'],
+];
+
+for (const [finishReason, parts, reason] of stops) {
+  test(`${finishReason} with ${Object.keys(parts[0]!).join()} is ${reason}`, () => {
+    const stop = { reason, sequence: null };
+    assert.deepEqual(readAnswer(answerBody(parts, finishReason)).stop, stop);
+    // The reason may come after the calls, and before them.
+    assert.deepEqual(collect(readChunks(answerBody(parts, null), answerBody([], finishReason)))!.stop, stop);
+    assert.deepEqual(collect(readChunks(answerBody([], finishReason), answerBody(parts, null)))!.stop, stop);
+  });
+}
+
+for (const blockReason of [
+  'SAFETY',
+  'OTHER',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'IMAGE_SAFETY',
+  'MODEL_ARMOR',
+  'JAILBREAK',
+  'NEW',
+]) {
+  test(`a prompt that is blocked for ${blockReason} is an empty answer that was filtered`, () => {
+    const blocked = { promptFeedback: { blockReason }, usageMetadata: { promptTokenCount: 4 } };
+    const answer = { content: [], stop: { reason: 'content-filter', sequence: null }, usage: { ...noUsage, inputTokens: 4 } };
+    assert.deepEqual(readAnswer(blocked), answer);
+    assert.deepEqual(collect(readChunks(blocked)), answer);
+  });
+}
+
+test('a blocked prompt without counts was not run and costs nothing; other answers without counts are counted by us', () => {
+  assert.deepEqual(readAnswer({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: {} }).usage, noUsage);
+  assert.equal(readAnswer(answerBody([{ text: 'x' }], 'STOP', { usageMetadata: { candidatesTokenCount: 3 } })).usage, null);
+});
+
+test('usage: what was cached is in the prompt, what tools read is beside it, thoughts are output beside the candidates', () => {
+  const metadata = {
+    promptTokenCount: 100,
+    cachedContentTokenCount: 60,
+    toolUsePromptTokenCount: 7,
+    candidatesTokenCount: 20,
+    thoughtsTokenCount: 30,
+  };
+  const usage = { ...noUsage, inputTokens: 47, cacheReadTokens: 60, outputTokens: 50, reasoningTokens: 30 };
+  assert.deepEqual(readUsage(metadata), usage);
+  assert.deepEqual(readUsage({ promptTokenCount: 5, cachedContentTokenCount: 9 }), { ...noUsage, cacheReadTokens: 5 });
+  assert.equal(readUsage({ promptTokenCount: -1 }), null);
+  assert.equal(readUsage(undefined), null);
+});
+
+test('the last counts of a stream hold, also where they come after the finish reason', () => {
+  const chunk = (promptTokenCount: number, finish: string | null) =>
+    answerBody([{ text: 'x' }], finish, { usageMetadata: { promptTokenCount, candidatesTokenCount: 1 } });
+  const late = { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 4 } };
+  assert.deepEqual(collect(readChunks(chunk(10, null), chunk(8, 'STOP'), late))!.usage, {
+    ...noUsage,
+    inputTokens: 9,
+    outputTokens: 4,
+  });
+  assert.equal(collect(readChunks(chunk(10, null), answerBody([], 'STOP', { usageMetadata: {} })))!.usage!.inputTokens, 10);
+});
+
+test('sources of the web are citations of the text, with their places in characters', () => {
+  const text = 'Größe zählt. Paris liegt an der Seine.';
+  const segment = { startIndex: 16, endIndex: 42, text: 'Paris liegt an der Seine.' };
+  const groundingMetadata = {
+    groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }, { retrievedContext: { text: 'x' } }],
+    groundingSupports: [
+      { segment, groundingChunkIndices: [0, 1] },
+      { segment: {}, groundingChunkIndices: [7] },
+    ],
+  };
+  const citationMetadata = {
+    citations: [
+      { endIndex: 8, uri: 'https://b.example' },
+      { startIndex: 900, endIndex: 901, uri: 'https://c.example' },
+    ],
+  };
+  const candidate = { content: { parts: [{ text }] }, finishReason: 'STOP', groundingMetadata, citationMetadata };
+  const source = (url: string, title: string | null, span: object | null) => ({
+    type: 'url',
+    url,
+    title,
+    citedText: null,
+    span,
+    reference: null,
+  });
+  assert.deepEqual(readAnswer({ candidates: [candidate] }).content, [
+    {
+      type: 'text',
+      text,
+      citations: [
+        source('https://a.example', 'A', { start: 13, end: 38 }),
+        source('https://b.example', null, { start: 0, end: 6 }),
+        source('https://c.example', null, null),
+      ],
+    },
+  ]);
+});
+
+const failures: [name: string, chunks: unknown[], kind: string, status: number | null, message: RegExp][] = [
+  ['a stream that just ends', [answerBody([{ text: 'x' }], null)], 'broken-stream', null, /finish reason/],
+  ['an empty stream', [], 'broken-stream', null, /finish reason/],
+  ['a chunk that is no JSON', ['{"cand'], 'unreadable', null, /not a JSON object/],
+  ['an error', [{ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }], 'status', 503, /^overloaded$/],
+  ['an error in a list', [[{ error: { code: 429, message: 'quota' } }]], 'status', 429, /^quota$/],
+  [
+    'an error without a status',
+    [answerBody([{ text: 'x' }], null), { error: { message: 'boom' } }],
+    'broken-stream',
+    null,
+    /^boom$/,
+  ],
+  ['a call without a name', [answerBody([{ functionCall: { args: {} } }])], 'unreadable', null, /no name/],
+  ...[
+    'MALFORMED_FUNCTION_CALL',
+    'UNEXPECTED_TOOL_CALL',
+    'TOO_MANY_TOOL_CALLS',
+    'MISSING_THOUGHT_SIGNATURE',
+    'MALFORMED_RESPONSE',
+  ].map((reason): [string, unknown[], string, null, RegExp] => [
+    `the finish reason ${reason}`,
+    [answerBody([call('f', {})], reason)],
+    'unreadable',
+    null,
+    new RegExp(reason),
+  ]),
+];
+
+for (const [name, chunks, kind, status, message] of failures) {
+  test(`${name} is a failure, once`, () => {
+    const events = readChunks(...chunks);
+    assert.equal(events.filter(({ type }) => type === 'error' || type === 'finish').length, 1);
+    const last = events.at(-1)!;
+    assert.ok(last.type === 'error');
+    assert.deepEqual([last.failure.kind, last.failure.status], [kind, status]);
+    assert.match(last.failure.message, message);
+  });
+}
+
+test('whole answers fail where streams do', () => {
+  for (const body of [null, [], {}, { candidates: [] }, { error: { message: 'x' } }, answerBody([{ text: 'x' }], null)]) {
+    assert.throws(() => readAnswer(body), UnreadableAnswer);
+  }
+  assert.throws(() => readAnswer(answerBody([call('f', {})], 'MALFORMED_FUNCTION_CALL')), /MALFORMED_FUNCTION_CALL/);
+});
+
+test('after its end a stream says nothing more, and [DONE] is no chunk', () => {
+  const reader = readStream();
+  reader.push(dataEvent(answerBody([{ text: 'x' }])));
+  assert.deepEqual(reader.push(dataEvent('[DONE]')), []);
+  assert.deepEqual(types([...reader.end()]), ['text-end', 'finish']);
+  assert.deepEqual([reader.push(dataEvent(answerBody([{ text: 'x' }]))), reader.end()], [[], []]);
+  assert.equal(readAll([dataEvent('')]).at(-1)!.type, 'error');
+});

@@ -1,0 +1,60 @@
+// An upstream's stream to canonical events. Nothing marks its last chunk, and what comes after the finish reason still counts, so an
+// answer is finished when the connection is.
+import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import type { SseEvent } from '../../lib/sse.ts';
+import { UnreadableAnswer, type StreamReader } from '../format.ts';
+import { AnswerReader } from './answer-reader.ts';
+import { brokenStream, readStreamFailure, unreadableStream } from './errors.ts';
+
+export function readStream(): StreamReader {
+  const reader = new GeminiStreamReader();
+  return { push: (event) => reader.push(event), end: () => reader.end() };
+}
+
+class GeminiStreamReader {
+  readonly #answer = new AnswerReader();
+  #hasEnded = false;
+
+  push({ data }: SseEvent): StreamEvent[] {
+    // Some proxies close every stream as OpenAI does.
+    if (this.#hasEnded || data === '' || data === '[DONE]') return [];
+    const chunk = readJson(data);
+    const failure = readStreamFailure(chunk);
+    if (failure) return this.#fail(failure);
+    if (!isObject(chunk)) return this.#fail(unreadableStream('a chunk of the stream is not a JSON object'));
+    return this.#guard(() => this.#answer.read(chunk));
+  }
+
+  end(): StreamEvent[] {
+    if (this.#hasEnded) return [];
+    if (!this.#answer.hasStopped) return this.#fail(brokenStream());
+    return this.#guard(() => {
+      const events = this.#answer.finish();
+      this.#hasEnded = true;
+      return events;
+    });
+  }
+
+  #guard(read: () => StreamEvent[]): StreamEvent[] {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof UnreadableAnswer) return this.#fail(unreadableStream(error.message));
+      throw error;
+    }
+  }
+
+  #fail(failure: UpstreamFailure): StreamEvent[] {
+    this.#hasEnded = true;
+    return [{ type: 'error', failure }];
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+// Why an answer ended. Gemini says STOP for calls and for stop sequences too, and does not name the sequence.
+import type { Stop } from '../../canonical/event.ts';
+
+/** Reasons that the model was not at an end: what came before may be half a call, or nothing. */
+const brokenReasons: readonly unknown[] = [
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
+];
+
+export function isBrokenOff(finishReason: unknown): boolean {
+  return brokenReasons.includes(finishReason);
+}
+
+/** A reason that we do not know counts as a plain end: the answer is there. */
+export function readStop(finishReason: unknown, hasCalls: boolean): Stop {
+  return { reason: readReason(finishReason, hasCalls), sequence: null };
+}
+
+function readReason(finishReason: unknown, hasCalls: boolean): Stop['reason'] {
+  switch (finishReason) {
+    case 'MAX_TOKENS':
+    // Cut off at a limit of one request, to be continued by another.
+    case 'CONTINUATION':
+      return 'length';
+    case 'SAFETY':
+    case 'RECITATION':
+    case 'LANGUAGE':
+    case 'BLOCKLIST':
+    case 'PROHIBITED_CONTENT':
+    case 'SPII':
+    case 'OTHER':
+    case 'IMAGE_SAFETY':
+    case 'IMAGE_PROHIBITED_CONTENT':
+    case 'IMAGE_RECITATION':
+    case 'IMAGE_OTHER':
+      return 'content-filter';
+    default:
+      return hasCalls ? 'tool-calls' : 'end';
+  }
+}

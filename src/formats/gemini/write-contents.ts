@@ -1,0 +1,128 @@
+// The conversation as Gemini wants it: turns of user and model in alternation, the results of a turn's calls in the order of the calls
+// ahead of what else the user says. Instructions have one place, ahead of everything.
+import { invalidRequest } from '../../canonical/errors.ts';
+import type { AssistantPart, CanonicalRequest, Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import type { JsonObject } from '../format.ts';
+import { writeDocument, writeMedia } from './media.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { writeModelParts } from './write-model-parts.ts';
+import { writeResults, type CallNames } from './write-results.ts';
+
+export type WrittenContents = { readonly systemInstruction: JsonObject | null; readonly contents: readonly JsonObject[] };
+
+type Turn =
+  | { readonly role: 'user'; readonly results: ToolResultPart[]; readonly rest: UserPart[] }
+  | { readonly role: 'model'; readonly parts: AssistantPart[] };
+
+type WrittenTurn = { readonly role: Turn['role']; readonly parts: readonly JsonObject[] };
+
+/** Adds to `ignored` what is left out. Throws ApiError on a result without its call, and on words to be continued where none can be. */
+export function writeContents(request: CanonicalRequest, traits: ModelTraits, ignored: Set<string>): WrittenContents {
+  noteLosses(request, ignored);
+  const system = [...request.system];
+  const turns = gatherTurns(request.messages, system);
+  const names: CallNames = new Map();
+  const contents = joinTurns(turns.map((turn) => writeTurn(turn, { traits, names, ignored })));
+  if (contents.at(-1)?.role === 'model' && !traits.prefill) {
+    throw invalidRequest(
+      'messages',
+      'This model does not continue an assistant message; the last one must be of the user or a tool',
+    );
+  }
+  const instructions = system.flatMap(writeText);
+  // A conversation cannot be empty: instructions alone are what is asked.
+  if (contents.length === 0) return { systemInstruction: null, contents: [{ role: 'user', parts: instructions }] };
+  return { systemInstruction: instructions.length > 0 ? { parts: instructions } : null, contents };
+}
+
+/** How finely an image is to be seen, which Gemini is told for whole requests alone, and the sources of earlier answers. */
+function noteLosses({ messages }: CanonicalRequest, ignored: Set<string>): void {
+  const parts = messages.flatMap((message): readonly object[] => message.content);
+  const inner = parts.flatMap((part) => ('content' in part && Array.isArray(part.content) ? (part.content as object[]) : [part]));
+  if (parts.some((part) => 'citations' in part && part.citations)) ignored.add('citations');
+  if (inner.some((part) => 'detail' in part && part.detail !== undefined && part.detail !== 'auto')) ignored.add('detail');
+}
+
+/** Instructions ahead of the first turn join `system`. */
+function gatherTurns(messages: readonly Message[], system: TextPart[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    switch (message.role) {
+      case 'system':
+        if (turns.length === 0) system.push(...message.content);
+        else userTurn(turns).rest.push(...message.content.map(markInstruction));
+        break;
+      case 'user':
+        userTurn(turns).rest.push(...message.content);
+        break;
+      case 'tool':
+        userTurn(turns).results.push(...message.content);
+        break;
+      case 'assistant':
+        modelTurn(turns).parts.push(...message.content);
+        break;
+    }
+  }
+  return turns;
+}
+
+/** In the conversation Gemini knows no instructions: they are the user's words, marked as what they are. */
+function markInstruction({ text }: TextPart): TextPart {
+  return { type: 'text', text: text === '' ? '' : `<system>\n${text}\n</system>` };
+}
+
+function userTurn(turns: Turn[]): Extract<Turn, { role: 'user' }> {
+  const last = turns.at(-1);
+  if (last?.role === 'user') return last;
+  const turn = { role: 'user' as const, results: [], rest: [] };
+  turns.push(turn);
+  return turn;
+}
+
+function modelTurn(turns: Turn[]): Extract<Turn, { role: 'model' }> {
+  const last = turns.at(-1);
+  if (last?.role === 'model') return last;
+  const turn = { role: 'model' as const, parts: [] };
+  turns.push(turn);
+  return turn;
+}
+
+type TurnNotes = { readonly traits: ModelTraits; readonly names: CallNames; readonly ignored: Set<string> };
+
+function writeTurn(turn: Turn, { traits, names, ignored }: TurnNotes): WrittenTurn {
+  if (turn.role === 'user') {
+    return { role: 'user', parts: [...writeResults(turn.results, { traits, names }), ...turn.rest.flatMap(writeUserPart)] };
+  }
+  for (const part of turn.parts) if (part.type === 'tool-call') names.set(part.id, { name: part.name, order: names.size });
+  const written = writeModelParts(turn.parts, traits);
+  if (written.droppedThinking) ignored.add('thinking');
+  return { role: 'model', parts: written.parts };
+}
+
+/** A turn of which nothing is left does not keep its neighbours apart. */
+function joinTurns(turns: readonly WrittenTurn[]): WrittenTurn[] {
+  const joined: WrittenTurn[] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (turn.parts.length === 0) continue;
+    if (last?.role === turn.role) joined[joined.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
+    else joined.push(turn);
+  }
+  return joined;
+}
+
+function writeUserPart(part: UserPart): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return writeText(part);
+    case 'image':
+      return [writeMedia(part)];
+    case 'document':
+      return writeDocument(part);
+  }
+}
+
+/** An empty text says nothing, and a part without content may be refused. */
+function writeText({ text }: TextPart): JsonObject[] {
+  return text === '' ? [] : [{ text }];
+}

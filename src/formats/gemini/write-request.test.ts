@@ -1,0 +1,411 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiError } from '../../canonical/errors.ts';
+import type { CanonicalRequest, Message, Reasoning, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import type { JsonObject, UpstreamTarget } from '../format.ts';
+import { canonicalRequest, upstreamTarget, userMessage, weatherTool } from './fixture.ts';
+import { writeRequest } from './write-request.ts';
+
+type Body = {
+  readonly contents: readonly { readonly role: string; readonly parts: readonly JsonObject[] }[];
+  readonly systemInstruction?: object;
+  readonly tools?: readonly { readonly functionDeclarations: readonly JsonObject[] }[];
+  readonly toolConfig?: object;
+  readonly generationConfig: JsonObject;
+};
+
+function write(fields: Partial<CanonicalRequest>, target: Partial<UpstreamTarget> = {}) {
+  const { body, ignored } = writeRequest(canonicalRequest(fields), upstreamTarget(target));
+  return { body: body as Body, ignored };
+}
+
+function refusal(fields: Partial<CanonicalRequest>, target: Partial<UpstreamTarget> = {}): ApiError {
+  try {
+    write(fields, target);
+  } catch (error) {
+    return error as ApiError;
+  }
+  throw new Error('nothing was refused');
+}
+
+const call = (id: string, name = 'get_weather', args = '{"city":"Paris"}'): Message => ({
+  role: 'assistant',
+  content: [{ type: 'tool-call', id, name, arguments: args, kind: 'function' }],
+});
+
+const result = (callId: string, content: ToolResultPart['content'], isError = false): Message => ({
+  role: 'tool',
+  content: [{ type: 'tool-result', callId, content, isError }],
+});
+
+const text = (value: string) => ({ type: 'text' as const, text: value });
+const skipped = { thoughtSignature: 'skip_thought_signature_validator' };
+
+test('a plain question is one turn with the output limit, and nothing else', () => {
+  assert.deepEqual(write({}), {
+    body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }], generationConfig: { maxOutputTokens: 4_096 } },
+    ignored: [],
+  });
+});
+
+test('instructions ahead of the conversation are systemInstruction, later ones words of the user that are marked', () => {
+  const { body } = write({
+    system: [text('One'), text('')],
+    messages: [
+      { role: 'system', content: [text('Two')] },
+      userMessage('Hi'),
+      { role: 'assistant', content: [text('Hello')] },
+      { role: 'system', content: [text('Three')] },
+      userMessage('Go on'),
+    ],
+  });
+  assert.deepEqual(body.systemInstruction, { parts: [{ text: 'One' }, { text: 'Two' }] });
+  assert.deepEqual(body.contents, [
+    { role: 'user', parts: [{ text: 'Hi' }] },
+    { role: 'model', parts: [{ text: 'Hello' }] },
+    { role: 'user', parts: [{ text: '<system>\nThree\n</system>' }, { text: 'Go on' }] },
+  ]);
+});
+
+test('instructions alone are what is asked', () => {
+  const { body } = write({ system: [text('Say hi')], messages: [] });
+  assert.deepEqual(body.contents, [{ role: 'user', parts: [{ text: 'Say hi' }] }]);
+  assert.equal(body.systemInstruction, undefined);
+});
+
+test('turns alternate: those of one role are joined, also across one of which nothing is left', () => {
+  const unsigned = { type: 'thinking' as const, text: 'hm', signature: null, redacted: false };
+  const { body, ignored } = write({
+    messages: [userMessage('a'), userMessage('b'), { role: 'assistant', content: [unsigned] }, userMessage('c'), userMessage('')],
+  });
+  assert.deepEqual(body.contents, [{ role: 'user', parts: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] }]);
+  assert.deepEqual(ignored, ['thinking']);
+});
+
+const image = (fields: object) => ({ type: 'image' as const, ...fields }) as UserPart;
+const mediaCases: [name: string, part: UserPart, parts: object[]][] = [
+  [
+    'base64 goes inline',
+    image({ source: { kind: 'base64', mediaType: 'image/webp', data: 'AAAA' } }),
+    [{ inlineData: { mimeType: 'image/webp', data: 'AAAA' } }],
+  ],
+  [
+    'an address tells its type by its ending',
+    image({ source: { kind: 'url', url: 'https://h/a.PNG?x=1' } }),
+    [{ fileData: { fileUri: 'https://h/a.PNG?x=1', mimeType: 'image/png' } }],
+  ],
+  [
+    'an address without an ending has the usual type',
+    image({ source: { kind: 'url', url: 'https://h/constructor' } }),
+    [{ fileData: { fileUri: 'https://h/constructor', mimeType: 'image/jpeg' } }],
+  ],
+  [
+    'a PDF keeps its name as a text',
+    { type: 'document', name: 'a.pdf', source: { kind: 'base64', mediaType: 'application/pdf', data: 'JVBE' } },
+    [{ text: 'Document "a.pdf":' }, { inlineData: { mimeType: 'application/pdf', data: 'JVBE' } }],
+  ],
+  [
+    'a document by its address',
+    { type: 'document', source: { kind: 'url', url: 'https://h/report' } },
+    [{ fileData: { fileUri: 'https://h/report', mimeType: 'application/pdf' } }],
+  ],
+  [
+    'a text document',
+    { type: 'document', source: { kind: 'base64', mediaType: 'text/markdown', data: 'IyBI' } },
+    [{ inlineData: { mimeType: 'text/plain', data: 'IyBI' } }],
+  ],
+];
+
+for (const [name, part, parts] of mediaCases) {
+  test(`media: ${name}`, () => {
+    assert.deepEqual(write({ messages: [{ role: 'user', content: [part] }] }).body.contents[0]!.parts, parts);
+  });
+}
+
+test('a document that Gemini cannot read is refused by name', () => {
+  const source = { kind: 'base64' as const, mediaType: 'application/msword', data: 'AAAA' };
+  const error = refusal({ messages: [{ role: 'user', content: [{ type: 'document', name: 'a.doc', source }] }] });
+  assert.match(error.message, /"a\.doc" of type application\/msword .* send PDF or text/);
+});
+
+const refusedAddresses = [
+  'https://generativelanguage.googleapis.com/v1beta/files/abc-123',
+  'https://GenerativeLanguage.GoogleAPIs.com./v1beta/files/abc-123',
+  'https://x@us-generativelanguage.googleapis.com:443/v1beta/files/abc-123',
+  'https://www.youtube.com/watch?v=abc',
+  'https://youtu.be/abc',
+  'https://',
+];
+
+for (const url of refusedAddresses) {
+  test(`the address ${url} would be read with the operator's credential, or as a video: refused`, () => {
+    const part = image({ source: { kind: 'url', url } });
+    assert.match(refusal({ messages: [{ role: 'user', content: [part] }] }).message, /cannot be used with this model/);
+    assert.match(refusal({ messages: [userMessage('x'), call('a'), result('a', [part])] }).message, /cannot be used/);
+  });
+}
+
+test('public storage and hosts that only look like Google are addresses like any other', () => {
+  for (const url of [
+    'https://storage.googleapis.com/b/a.png',
+    'https://notyoutube.com/a.png',
+    'https://googleapis.com.example/a.png',
+  ]) {
+    const { body } = write({ messages: [{ role: 'user', content: [image({ source: { kind: 'url', url } })] }] });
+    assert.deepEqual(body.contents[0]!.parts, [{ fileData: { fileUri: url, mimeType: 'image/png' } }]);
+  }
+});
+
+test('functions keep their schema, word for word', () => {
+  const parameters = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    properties: { n: { type: 'number', exclusiveMinimum: 0 } },
+    propertyNames: { pattern: '^n' },
+    additionalProperties: false,
+  };
+  const { body } = write({
+    tools: [
+      { ...weatherTool, parameters },
+      { ...weatherTool, name: 'now', description: null, parameters: null },
+    ],
+  });
+  assert.deepEqual(body.tools, [
+    {
+      functionDeclarations: [
+        { name: 'get_weather', description: 'The weather of a city', parametersJsonSchema: { type: 'object', ...parameters } },
+        { name: 'now' },
+      ],
+    },
+  ]);
+  assert.equal(body.toolConfig, undefined);
+});
+
+const choices: [choice: CanonicalRequest['toolChoice'], config: object][] = [
+  [{ type: 'auto' }, { mode: 'AUTO' }],
+  [{ type: 'none' }, { mode: 'NONE' }],
+  [{ type: 'required' }, { mode: 'ANY' }],
+  [
+    { type: 'tool', name: 'get_weather' },
+    { mode: 'ANY', allowedFunctionNames: ['get_weather'] },
+  ],
+];
+
+for (const [toolChoice, functionCallingConfig] of choices) {
+  test(`the tool choice ${toolChoice!.type} is ${JSON.stringify(functionCallingConfig)}`, () => {
+    assert.deepEqual(write({ tools: [weatherTool], toolChoice }).body.toolConfig, { functionCallingConfig });
+  });
+}
+
+test('a call that is asked for without tools is refused, other choices without tools say nothing', () => {
+  assert.equal(refusal({ toolChoice: { type: 'required' } }).param, 'tool_choice');
+  assert.equal(refusal({ toolChoice: { type: 'tool', name: 'x' } }).param, 'tool_choice');
+  assert.deepEqual(write({ toolChoice: { type: 'none' } }).body.toolConfig, undefined);
+});
+
+test('a custom tool that was not made a function is refused by name', () => {
+  assert.equal(refusal({ tools: [weatherTool, { ...weatherTool, kind: 'custom' }] }).param, 'tools[1]');
+});
+
+test('results of parallel calls come in the order of the calls, ahead of the next words, with the name of each function', () => {
+  const { body } = write({
+    messages: [
+      userMessage('Weather?'),
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool-call', id: 'a', name: 'get_weather', arguments: '{"city":"Paris"}', kind: 'function' },
+          { type: 'tool-call', id: 'b', name: 'get_time', arguments: '', kind: 'function' },
+        ],
+      },
+      userMessage('Quick!'),
+      result('b', [text('noon')]),
+      result('a', [text('no such city'), text('try again')], true),
+    ],
+  });
+  assert.deepEqual(body.contents.slice(1), [
+    {
+      role: 'model',
+      parts: [
+        { functionCall: { id: 'a', name: 'get_weather', args: { city: 'Paris' } }, ...skipped },
+        { functionCall: { id: 'b', name: 'get_time', args: {} } },
+      ],
+    },
+    {
+      role: 'user',
+      parts: [
+        { functionResponse: { id: 'a', name: 'get_weather', response: { error: 'no such city\ntry again' } } },
+        { functionResponse: { id: 'b', name: 'get_time', response: { output: 'noon' } } },
+        { text: 'Quick!' },
+      ],
+    },
+  ]);
+});
+
+test('a call without a signature passes for one of another model only where signatures are checked', () => {
+  const messages = [userMessage('x'), call('a'), result('a', [text('y')])];
+  const first = (model: string) => write({ messages }, { model }).body.contents[1]!.parts[0]!['thoughtSignature'];
+  assert.equal(first('gemini-3.1-pro-preview'), 'skip_thought_signature_validator');
+  assert.equal(first('gemini-flash-latest'), 'skip_thought_signature_validator');
+  assert.equal(first('gemini-2.5-pro'), undefined);
+});
+
+test('arguments that are no JSON object are kept as text', () => {
+  const { body } = write({ messages: [userMessage('x'), call('a', 'f', '{"city": "Par'), result('a', [text('y')])] });
+  assert.deepEqual(body.contents[1]!.parts[0]!['functionCall'], {
+    id: 'a',
+    name: 'f',
+    args: { invalid_json_arguments: '{"city": "Par' },
+  });
+});
+
+const png = { kind: 'base64' as const, mediaType: 'image/png', data: 'iVBO' };
+
+test('images of a result stand in it since Gemini 3, before and by their address behind all results', () => {
+  const content = [
+    text('Here'),
+    { type: 'image' as const, source: png },
+    { type: 'image' as const, source: { kind: 'url' as const, url: 'https://h/b.png' } },
+  ];
+  const messages = [userMessage('x'), call('a'), result('a', content)];
+  const inline = { inlineData: { mimeType: 'image/png', data: 'iVBO' } };
+  const linked = { fileData: { fileUri: 'https://h/b.png', mimeType: 'image/png' } };
+  const response = { output: 'Here\n[The attachments of this result follow.]' };
+  const label = { text: '[Attachments of the result of tool call a]' };
+  assert.deepEqual(write({ messages }).body.contents[2]!.parts, [
+    { functionResponse: { id: 'a', name: 'get_weather', response, parts: [inline] } },
+    label,
+    linked,
+  ]);
+  assert.deepEqual(write({ messages }, { model: 'gemini-2.5-flash' }).body.contents[2]!.parts, [
+    { functionResponse: { id: 'a', name: 'get_weather', response } },
+    label,
+    inline,
+    linked,
+  ]);
+});
+
+test('a result without its call is refused', () => {
+  assert.match(refusal({ messages: [userMessage('x'), result('lost', [text('y')])] }).message, /"lost" has no call of that id/);
+});
+
+test('an answer that was begun goes on where the model can, else the request is refused', () => {
+  const messages: Message[] = [userMessage('Count'), { role: 'assistant', content: [text('One,')] }];
+  assert.deepEqual(write({ messages }).body.contents[1], { role: 'model', parts: [{ text: 'One,' }] });
+  for (const model of ['gemini-3.6-flash', 'gemini-3.5-flash-lite', 'gemini-4-argon']) {
+    assert.match(refusal({ messages }, { model }).message, /does not continue an assistant message/);
+  }
+});
+
+const thinkingCases: [model: string, reasoning: Reasoning | null, config: object | undefined][] = [
+  ['gemini-3-flash-preview', null, undefined],
+  ['gemini-3-flash-preview', { effort: 'none', budgetTokens: null }, { thinkingLevel: 'MINIMAL' }],
+  ['gemini-3-flash-preview', { effort: 'minimal', budgetTokens: null }, { thinkingLevel: 'MINIMAL', includeThoughts: true }],
+  ['gemini-3.8-flash', { effort: 'minimal', budgetTokens: null }, { thinkingLevel: 'LOW', includeThoughts: true }],
+  ['gemini-3.1-pro-preview', { effort: 'none', budgetTokens: null }, { thinkingLevel: 'LOW' }],
+  ['gemini-3.1-pro-preview', { effort: 'medium', budgetTokens: null }, { thinkingLevel: 'MEDIUM', includeThoughts: true }],
+  ['gemini-4-argon', { effort: 'max', budgetTokens: null }, { thinkingLevel: 'HIGH', includeThoughts: true }],
+  ['gemini-3.5-flash', { effort: null, budgetTokens: 2_000 }, { thinkingLevel: 'LOW', includeThoughts: true }],
+  ['gemini-3.5-flash', { effort: null, budgetTokens: 0 }, { thinkingLevel: 'MINIMAL' }],
+  ['gemini-2.5-flash', { effort: null, budgetTokens: null }, { includeThoughts: true }],
+  ['gemini-2.5-flash', { effort: 'none', budgetTokens: null }, { thinkingBudget: 0 }],
+  ['gemini-2.5-pro', { effort: 'none', budgetTokens: null }, { thinkingBudget: 128 }],
+  ['gemini-2.5-flash', { effort: 'medium', budgetTokens: null }, { thinkingBudget: 8_192, includeThoughts: true }],
+  ['gemini-2.5-pro', { effort: 'max', budgetTokens: null }, { thinkingBudget: 32_768, includeThoughts: true }],
+  ['gemini-2.5-flash', { effort: null, budgetTokens: 60_000 }, { thinkingBudget: 24_576, includeThoughts: true }],
+  ['gemini-2.5-flash-lite', { effort: null, budgetTokens: 100 }, { thinkingBudget: 512, includeThoughts: true }],
+];
+
+for (const [model, reasoning, config] of thinkingCases) {
+  test(`${model} with ${JSON.stringify(reasoning)} thinks as ${JSON.stringify(config)}`, () => {
+    const { body, ignored } = write({ reasoning }, { model, maxOutputTokens: 65_536 });
+    assert.deepEqual([body.generationConfig['thinkingConfig'], ignored], [config, []]);
+  });
+}
+
+test('a budget that would fill the output limit leaves room for an answer', () => {
+  const { body } = write(
+    { reasoning: { effort: 'high', budgetTokens: null } },
+    { model: 'gemini-2.5-flash', maxOutputTokens: 1_000 },
+  );
+  assert.deepEqual(body.generationConfig['thinkingConfig'], { thinkingBudget: 500, includeThoughts: true });
+});
+
+test('effort on a model that does not think is listed', () => {
+  const written = write({ reasoning: { effort: 'high', budgetTokens: null } }, { thinking: false });
+  assert.deepEqual([written.body.generationConfig, written.ignored], [{ maxOutputTokens: 4_096 }, ['reasoning_effort']]);
+});
+
+const sampling = { temperature: 0.5, topP: 0.9, topK: 40, seed: 7, frequencyPenalty: 0.1, presencePenalty: 0.2 };
+const samplingCases: [model: string, taken: object, ignored: string[]][] = [
+  ['gemini-2.0-flash', sampling, []],
+  ['gemini-2.5-pro', { temperature: 0.5, topP: 0.9, topK: 40, seed: 7 }, ['frequency_penalty', 'presence_penalty']],
+  ['gemini-3.6-flash', { seed: 7 }, ['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty']],
+];
+
+for (const [model, taken, ignored] of samplingCases) {
+  test(`${model} takes ${Object.keys(taken).join(', ')}`, () => {
+    const written = write(sampling, { model });
+    assert.deepEqual(written.body.generationConfig, { maxOutputTokens: 4_096, ...taken });
+    assert.deepEqual(written.ignored, ignored);
+  });
+}
+
+test('a penalty of 0 is none, and a seed beyond 32 bits is listed', () => {
+  const written = write({ frequencyPenalty: 0, presencePenalty: 0, seed: 2 ** 31 });
+  assert.deepEqual([written.body.generationConfig, written.ignored], [{ maxOutputTokens: 4_096 }, ['seed']]);
+});
+
+test('five stop sequences are sent, six are refused', () => {
+  const five = ['a', 'b', 'c', 'd', 'e'];
+  assert.deepEqual(write({ stopSequences: five }).body.generationConfig['stopSequences'], five);
+  assert.match(refusal({ stopSequences: [...five, 'f'] }).message, /at most 5 stop sequences; got 6/);
+});
+
+const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false };
+const format = { type: 'json-schema' as const, name: 'city', description: null, schema, strict: true };
+
+test('JSON is asked for by its type, a schema beside it, its description inside it', () => {
+  const config = (outputFormat: CanonicalRequest['outputFormat']) => write({ outputFormat }).body.generationConfig;
+  assert.deepEqual(config({ type: 'json' }), { maxOutputTokens: 4_096, responseMimeType: 'application/json' });
+  assert.deepEqual(config(format)['responseJsonSchema'], schema);
+  assert.deepEqual(config({ ...format, description: 'A city' })['responseJsonSchema'], { description: 'A city', ...schema });
+});
+
+test('JSON output beside tools is refused before Gemini 3', () => {
+  const fields = { outputFormat: format, tools: [weatherTool] };
+  assert.equal(write(fields).body.generationConfig['responseMimeType'], 'application/json');
+  assert.match(refusal(fields, { model: 'gemini-2.5-flash' }).message, /JSON output together with tools/);
+});
+
+test('what Gemini has no field for is listed', () => {
+  const mark = { cacheControl: { type: 'ephemeral' as const } };
+  const { ignored } = write({
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { ...text('x'), ...mark },
+          { type: 'image', detail: 'high', source: png },
+        ],
+      },
+      call('a'),
+      result('a', [text('y')]),
+    ],
+    tools: [{ ...weatherTool, strict: true }],
+    parallelToolCalls: false,
+    endUser: 'u',
+    metadata: { a: 'b' },
+    promptCacheKey: 'k',
+    verbosity: 'low',
+  });
+  assert.deepEqual(
+    new Set(ignored),
+    new Set(['parallel_tool_calls', 'strict', 'user', 'metadata', 'prompt_cache_key', 'cache_control', 'detail', 'verbosity']),
+  );
+  const inner = { type: 'image' as const, detail: 'low', source: png };
+  assert.deepEqual(write({ messages: [userMessage('x'), call('a'), result('a', [inner])] }).ignored, ['detail']);
+  assert.deepEqual(
+    write({ messages: [{ role: 'user', content: [{ type: 'image', detail: 'auto', source: png }] }] }).ignored,
+    [],
+  );
+});

@@ -1,0 +1,133 @@
+// Citations of a text block. Messages cites with whole blocks, so the span of a citation from elsewhere is left out.
+import { readSpan, type Citation, type DocumentCitation, type SearchResultCitation } from '../../canonical/citation.ts';
+import type { TextPart } from '../../canonical/request.ts';
+import { isObject } from '../../lib/json.ts';
+import type { JsonObject } from '../format.ts';
+
+/** For a text part; an unknown kind of citation is read over. */
+export function readCitations(citations: unknown): Pick<TextPart, 'citations'> {
+  const read = Array.isArray(citations) ? citations.flatMap((citation) => readCitation(citation) ?? []) : [];
+  return read.length > 0 ? { citations: read } : {};
+}
+
+/** null for what names too little to be of use. */
+export function readCitation(citation: unknown): Citation | null {
+  if (!isObject(citation)) return null;
+  switch (citation.type) {
+    case 'web_search_result_location':
+      return readWebCitation(citation);
+    case 'search_result_location':
+      return readSearchResult(citation);
+    case 'char_location':
+      return readDocument(citation, 'char', [citation.start_char_index, citation.end_char_index]);
+    case 'page_location':
+      return readDocument(citation, 'page', [citation.start_page_number, citation.end_page_number]);
+    case 'content_block_location':
+      return readDocument(citation, 'block', [citation.start_block_index, citation.end_block_index]);
+    default:
+      return null;
+  }
+}
+
+function readWebCitation({ url, title, cited_text: citedText, encrypted_index: reference }: JsonObject): Citation | null {
+  if (typeof url !== 'string') return null;
+  return {
+    type: 'url',
+    url,
+    title: textOrNull(title),
+    citedText: textOrNull(citedText),
+    span: null,
+    reference: textOrNull(reference),
+  };
+}
+
+function readSearchResult(citation: JsonObject): SearchResultCitation | null {
+  const { source, title, cited_text: citedText, search_result_index: resultIndex } = citation;
+  const blocks = readSpan(citation.start_block_index, citation.end_block_index);
+  if (typeof source !== 'string' || !blocks || !isCount(resultIndex)) return null;
+  return { type: 'search-result', source, title: textOrNull(title), citedText: textOrNull(citedText) ?? '', resultIndex, blocks };
+}
+
+function readDocument(
+  { document_index: documentIndex, document_title: title, cited_text: citedText }: JsonObject,
+  unit: DocumentCitation['place']['unit'],
+  [start, end]: readonly [unknown, unknown],
+): DocumentCitation | null {
+  const span = readSpan(start, end);
+  if (!span || !isCount(documentIndex)) return null;
+  return {
+    type: 'document',
+    documentIndex,
+    title: textOrNull(title),
+    citedText: textOrNull(citedText) ?? '',
+    place: { unit, ...span },
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** What the type requires and another vendor did not say is left empty. */
+export function writeCitation(citation: Citation): JsonObject {
+  switch (citation.type) {
+    case 'url': {
+      const { url, title, citedText, reference } = citation;
+      return {
+        type: 'web_search_result_location',
+        cited_text: citedText ?? '',
+        encrypted_index: reference ?? '',
+        title,
+        url,
+      };
+    }
+    case 'search-result': {
+      const { source, title, citedText, resultIndex, blocks } = citation;
+      return {
+        type: 'search_result_location',
+        cited_text: citedText,
+        search_result_index: resultIndex,
+        source,
+        title,
+        start_block_index: blocks.start,
+        end_block_index: blocks.end,
+      };
+    }
+    case 'document':
+      return writeDocument(citation);
+  }
+}
+
+function writeDocument({ documentIndex, title, citedText, place }: DocumentCitation): JsonObject {
+  const { type, start, end } = placeFields[place.unit];
+  return {
+    type,
+    cited_text: citedText,
+    document_index: documentIndex,
+    document_title: title,
+    file_id: null,
+    [start]: place.start,
+    [end]: place.end,
+  };
+}
+
+const placeFields = {
+  char: { type: 'char_location', start: 'start_char_index', end: 'end_char_index' },
+  page: { type: 'page_location', start: 'start_page_number', end: 'end_page_number' },
+  block: { type: 'content_block_location', start: 'start_block_index', end: 'end_block_index' },
+} as const;
+
+/** For a text block of an answer, where their absence is written too. */
+export function writeCitations({ citations = [] }: Pick<TextPart, 'citations'>): { readonly citations?: readonly JsonObject[] } {
+  return citations.length > 0 ? { citations: citations.map(writeCitation) } : {};
+}
+
+/** Whether Anthropic takes a citation back: one that it made. Others name a search result or document that it never saw. */
+export function isOwnCitation(citation: unknown): boolean {
+  if (!isObject(citation)) return false;
+  return citation.type !== 'web_search_result_location' || textOrNull(citation.encrypted_index) !== null;
+}

@@ -1,0 +1,124 @@
+// What becomes of each field of a Messages request on the straight path, at any depth (formats/field-verdicts.ts says how to read it).
+// The official types are those of `@anthropic-ai/sdk`, resources/messages/messages.d.ts and resources/beta/messages/messages.d.ts.
+import { pass, refuse, verdicts, type VerdictTable } from '../field-verdicts.ts';
+
+const unavailable = (why: string, except?: (value: unknown) => boolean) => refuse(`is not available here: ${why}`, except);
+const stored = unavailable('it names state kept at the provider, which this gateway does not keep for its accounts');
+const otherPrice = 'it changes the price of the tokens, and this gateway has no price for it';
+
+const tool = {
+  ...verdicts({ rule: 'tool' }, 'type name description cache_control allowed_callers defer_loading strict tools configs'),
+  ...verdicts(
+    { rule: 'tool' },
+    'eager_input_streaming display_height_px display_width_px display_number enable_zoom max_characters',
+  ),
+  ...verdicts(
+    { rule: 'tool' },
+    'allowed_domains blocked_domains max_uses user_location citations max_content_tokens url_sources',
+  ),
+  ...verdicts({ rule: 'tool' }, 'use_cache response_inclusion model caching max_tokens mcp_server_name default_config'),
+};
+const toolReferences = verdicts({ rule: 'tool' }, 'type tools');
+const setting = verdicts({ rule: 'tool' }, 'enabled defer_loading');
+
+/** The parts of a browser or computer that a toolset switches on and off. */
+const toolsetParts = (
+  'close_tab double_click file_upload find form_input get_page_text hold_key hover javascript_exec key left_click left_click_drag ' +
+  'left_mouse_down left_mouse_up list_tabs middle_click mouse_move navigate new_tab read_console read_network read_page right_click ' +
+  'screenshot scroll scroll_to switch_tab triple_click type wait zoom cursor_position'
+).split(' ');
+
+export const verdictTable: VerdictTable = {
+  request: {
+    ...verdicts({ rule: 'set' }, 'model max_tokens'),
+    ...verdicts({ rule: 'tool' }, 'tools'),
+    ...pass('messages system stream stop_sequences tool_choice thinking output_config output_format metadata'),
+    /** Gone from the newest types; the version that is asked for upstream knows them. */
+    ...pass('temperature top_p top_k'),
+    /** Both lifetimes have prices in the catalogue. */
+    ...pass('cache_control context_management'),
+    container: stored,
+    /** With this code, which Anthropic gives for requests that it cannot thread, its tool runner goes on without. */
+    thread: { ...stored, details: { details: { error_code: 'thread_unsupported_request' } } },
+    mcp_servers: unavailable('the provider would call the servers, with tokens that no hold can cover'),
+    compaction: unavailable('its tokens are not in the usage that the provider reports'),
+    fallbacks: unavailable('another model at another price could answer'),
+    fallback_credit_token: unavailable(otherPrice),
+    billing_policy: unavailable('it names who pays the provider'),
+    user_profile_id: unavailable('it names a customer of the operator'),
+    workspace_id: unavailable('it names a workspace of the operator'),
+    betas: unavailable('beta features are asked for in the `anthropic-beta` header'),
+    inference_geo: unavailable(otherPrice, (value) => value === 'global'),
+    speed: unavailable(otherPrice, (value) => value === 'standard'),
+    /** `auto`, the default, would draw on capacity that the operator has bought for a commitment. */
+    service_tier: { rule: 'force', value: 'standard_only', accepts: ['auto', 'standard_only'] },
+    /** Compares with an earlier request by its id; it would tell one account about the prompts of another. */
+    diagnostics: { rule: 'drop' },
+  },
+  anywhere: {
+    /** Arguments of calls and schemas. */
+    ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples'),
+    ...verdicts(stored, 'file_id file_ids container_id skill_id'),
+  },
+  messages: pass('role content clear_at output_config'),
+  system: pass('type text cache_control citations'),
+  content: {
+    ...pass(
+      'type text cache_control citations source transformations context title content thinking signature data id name caller',
+    ),
+    ...pass(
+      'toolset_name tool_use_id is_error tool_name tabs state_changes encrypted_content url page_age error_code retrieved_at',
+    ),
+    ...pass('stop_reason return_code stderr stdout encrypted_stdout error_message file_type num_lines start_line total_lines'),
+    ...pass('is_file_update lines new_lines new_start old_lines old_start tool_references server_name tool_changes tool'),
+    ...pass('mcp_server_name tools from to trigger'),
+  },
+  cache_control: pass('type ttl'),
+  citations: {
+    ...pass('type cited_text document_index document_title start_char_index end_char_index start_page_number end_page_number'),
+    ...pass('start_block_index end_block_index encrypted_index title url search_result_index source enabled'),
+  },
+  source: pass('type data media_type url content'),
+  transformations: pass('oversized_image'),
+  caller: pass('type tool_id'),
+  tool_references: pass('type tool_name cache_control'),
+  tabs: pass('tab_id title url active'),
+  state_changes: pass('type tab_id download_id url path size_bytes error'),
+  tool_changes: pass('type tool cache_control'),
+  tool: verdicts({ rule: 'tool' }, 'type name server_name definition'),
+  from: pass('model'),
+  to: pass('model'),
+  output_config: pass('effort format task_budget'),
+  format: pass('type'),
+  output_format: pass('type'),
+  task_budget: pass('type total remaining'),
+  /** Edits, like tools, are taken or refused by their kind. */
+  context_management: verdicts({ rule: 'tool' }, 'edits'),
+  edits: verdicts(
+    { rule: 'tool' },
+    'type clear_at_least clear_tool_inputs exclude_tools keep trigger instructions pause_after_compaction',
+  ),
+  clear_at_least: pass('type value'),
+  keep: pass('type value'),
+  trigger: pass('type value'),
+  thinking: pass('type block_binding display'),
+  /** Kept below the output limit, which the gateway bounds. */
+  enabled: verdicts({ rule: 'set' }, 'budget_tokens'),
+  block_binding: pass('prefix_mismatch_behavior'),
+  metadata: pass('user_id'),
+  tool_choice: pass('type name disable_parallel_tool_use'),
+  // What a tool may hold; whether its kind may come at all is said by shared-credential.ts.
+  tools: tool,
+  definition: tool,
+  user_location: verdicts({ rule: 'tool' }, 'type city country region timezone'),
+  url_sources: verdicts({ rule: 'tool' }, 'client_tool_results server_tool_results user_input'),
+  client_tool_results: toolReferences,
+  server_tool_results: toolReferences,
+  user_input: verdicts({ rule: 'tool' }, 'type'),
+  caching: verdicts({ rule: 'tool' }, 'type ttl'),
+  /** The entries of a record, `configs` of other tools. */
+  '*': setting,
+  default_config: setting,
+  configs: verdicts({ rule: 'tool' }, toolsetParts.join(' ')),
+  ...Object.fromEntries(toolsetParts.map((name) => [name, setting])),
+};

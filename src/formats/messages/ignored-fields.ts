@@ -1,0 +1,41 @@
+// What a Messages request asks of Anthropic alone, below its top level: harmless when it is left out, and listed.
+import { isObject } from '../../lib/json.ts';
+import type { MessagesRequest } from './schema.ts';
+
+/** Options of tools that say nothing elsewhere: `tools.defer_loading`. */
+export function ignoredToolFields({ tools }: MessagesRequest): string[] {
+  const given = new Set((tools ?? []).flatMap((tool: object) => Object.keys(tool)));
+  return toolOptions.filter((name) => given.has(name)).map((name) => `tools.${name}`);
+}
+
+const toolOptions = ['allowed_callers', 'defer_loading', 'eager_input_streaming', 'input_examples'];
+
+/** A budget says more than an effort, and no thinking says it too; reasoning that is asked for is shown. */
+export function ignoredThinkingFields({ thinking, output_config: config }: MessagesRequest): string[] {
+  const hidesEffort = thinking?.type === 'enabled' || thinking?.type === 'disabled';
+  const display = isObject(thinking) && 'display' in thinking ? thinking.display : undefined;
+  return [
+    ...(hidesEffort && config?.effort ? ['output_config.effort'] : []),
+    ...(display === 'omitted' ? ['thinking.display'] : []),
+  ];
+}
+
+/** `messages.citations`: asked for on a document. */
+export function ignoredMessageFields({ messages }: MessagesRequest): string[] {
+  const ignored = new Set<string>();
+  for (const message of messages) {
+    if (message.role === 'system' && message.output_config) ignored.add('messages.output_config');
+    noteBlocks(message.content, ignored);
+  }
+  return [...ignored];
+}
+
+function noteBlocks(content: unknown, ignored: Set<string>): void {
+  if (!Array.isArray(content)) return;
+  for (const block of content) {
+    if (!isObject(block)) continue;
+    if (block.type === 'document' && isObject(block.citations) && block.citations.enabled) ignored.add('messages.citations');
+    if (block.type === 'image' && isObject(block.transformations)) ignored.add('messages.transformations');
+    if (block.type === 'tool_result') noteBlocks(block.content, ignored);
+  }
+}

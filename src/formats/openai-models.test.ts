@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { effortLevels } from '../canonical/request.ts';
+import { fitEffort, fitKnownEffort } from './openai-models.ts';
+
+const known: Readonly<Record<string, string>> = {
+  o3: 'low medium high',
+  'gpt-5-mini-2025-08-07': 'minimal low medium high',
+  'gpt-5-pro': 'high',
+  'gpt-5.1': 'none low medium high',
+  'gpt-5.1-codex-max': 'low medium high xhigh',
+  'gpt-5.2': 'none low medium high xhigh',
+  'gpt-5.2-pro': 'medium high xhigh',
+  'gpt-5.3-codex': 'low medium high xhigh',
+  'openai/gpt-5.6-sol': 'none low medium high xhigh max',
+  'gpt-6.1-terra': 'none low medium high xhigh max',
+  'openai/gpt-oss-120b': 'low medium high',
+  'deepseek-v4-pro': 'none low medium high max',
+  'grok-4.7': 'none low medium high',
+};
+
+for (const [model, efforts] of Object.entries(known)) {
+  test(`${model} is sent no efforts but ${efforts}`, () => {
+    const sent = new Set(effortLevels.map((effort) => fitEffort(effort, model)));
+    assert.deepEqual([...sent].toSorted(), efforts.split(' ').toSorted());
+  });
+}
+
+test('on the straight path a model of another vendor gets what its caller asked for', () => {
+  assert.equal(fitKnownEffort('xhigh', 'grok-4.7'), 'xhigh');
+  assert.equal(fitKnownEffort('xhigh', 'gpt-5'), 'high');
+  assert.equal(fitKnownEffort('high', 'gpt-4o'), 'high');
+});

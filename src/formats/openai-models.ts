@@ -1,0 +1,57 @@
+// What each of OpenAI's models takes of effort and verbosity: anything else is a 400 there. From OpenAI's messages about unsupported values, gathered in
+// community.openai.com/t/1371738, and developers.openai.com/api/docs/guides/reasoning (read 2026-11-21).
+import { nearestEffort } from '../canonical/effort.ts';
+import type { Effort } from '../canonical/request.ts';
+
+const usual: readonly Effort[] = ['low', 'medium', 'high'];
+
+/** What a model of another vendor is asked for at most: hosts of Chat Completions agree on no more. */
+const elsewhere: readonly Effort[] = ['none', ...usual];
+
+/** For a request in translation: `fitEffort('xhigh', 'gpt-5')` is `high`. */
+export function fitEffort(effort: Effort, upstreamModel: string): Effort {
+  return nearestEffort(effort, openAiEfforts(upstreamModel) ?? effortsElsewhere(upstreamModel));
+}
+
+/** For the straight path: a model that is not known to us is left to say what it takes. */
+export function fitKnownEffort(effort: Effort, upstreamModel: string): Effort {
+  const known = openAiEfforts(upstreamModel);
+  return known ? nearestEffort(effort, known) : effort;
+}
+
+/** `verbosity` came with GPT-5. */
+export function takesVerbosity(upstreamModel: string): boolean {
+  return versionOf(upstreamModel) !== null && !upstreamModel.includes('-chat');
+}
+
+/** DeepSeek has two levels above the usual (api-docs.deepseek.com/guides/thinking_mode). */
+function effortsElsewhere(model: string): readonly Effort[] {
+  return /deepseek/i.test(model) ? [...elsewhere, 'max'] : elsewhere;
+}
+
+/** null: no model of OpenAI's. Other hosts name them with a vendor ahead: `openai/gpt-5.2`. */
+function openAiEfforts(model: string): readonly Effort[] | null {
+  const id = idOf(model);
+  if (/^(?:o\d|gpt-oss|codex-mini)/.test(id)) return usual;
+  const version = versionOf(model);
+  return version === null ? null : gptEfforts(version, id);
+}
+
+function idOf(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1);
+}
+
+/** 502 for GPT-5.2; null for what is no GPT, or older than 5. */
+function versionOf(model: string): number | null {
+  const match = /^gpt-(\d+)(?:\.(\d+))?(?![\dk])/.exec(idOf(model));
+  return match && Number(match[1]) >= 5 ? Number(match[1]) * 100 + Number(match[2] ?? 0) : null;
+}
+
+function gptEfforts(version: number, id: string): readonly Effort[] {
+  if (id.includes('-chat')) return ['medium'];
+  const highest: readonly Effort[] =
+    version > 505 ? ['xhigh', 'max'] : version > 501 || id.includes('-codex-max') ? ['xhigh'] : [];
+  if (id.includes('-codex')) return [...usual, ...highest];
+  if (id.includes('-pro')) return version === 500 ? ['high'] : ['medium', 'high', ...highest];
+  return [version === 500 ? 'minimal' : 'none', ...usual, ...highest];
+}

@@ -1,0 +1,142 @@
+// What becomes of each field of a Responses request on the straight path, at any depth (formats/field-verdicts.ts says how to read it).
+// The official types are those of `openai`, resources/responses/responses.d.ts.
+import { pass, refuse, verdicts, type VerdictTable } from '../field-verdicts.ts';
+
+const stored = (thing: string) =>
+  refuse(
+    `names ${thing} kept at the provider, in an account that all callers share. Send the content itself: \`file_data\`, ` +
+      '`file_url` or `image_url`.',
+  );
+const shortCacheOnly = refuse(
+  'is not priced in the catalogue beyond `30m`, so it cannot be charged. Send `30m` or leave it out.',
+  (value) => value === '30m',
+);
+const computerAction = pass('type button x y keys path scroll_x scroll_y text');
+const part = pass('type text detail file_data file_url filename image_url prompt_cache_breakpoint');
+const tool = verdicts({ rule: 'tool' }, 'type allowed_callers name description defer_loading async strict');
+
+export const verdictTable: VerdictTable = {
+  request: {
+    ...verdicts({ rule: 'set' }, 'model stream store max_output_tokens include'),
+    ...verdicts({ rule: 'drop' }, 'previous_response_id'),
+    ...verdicts({ rule: 'tool' }, 'tools max_tool_calls'),
+    ...pass(
+      'input instructions text tool_choice reasoning context_management image stream_options truncation parallel_tool_calls',
+    ),
+    ...pass('temperature top_p top_logprobs metadata user safety_identifier'),
+    ...pass('prompt_cache_key prompt_cache_options prompt_cache_retention'),
+    access_programs: refuse("draws on permissions of the operator's account at the provider, which callers do not share."),
+    background: refuse(
+      'keeps the response at the provider; this endpoint keeps nothing between requests. Use `stream` for long answers.',
+    ),
+    conversation: refuse('names a conversation kept at the provider; send the whole conversation in `input`.'),
+    moderation: refuse('runs another model, which has no price in the catalogue.'),
+    prompt: refuse('names a prompt stored at the provider; send its text in `instructions` and `input`.'),
+    service_tier: refuse('is not priced in the catalogue beyond `default`. Send `default` or leave it out.', (value) =>
+      ['auto', 'default'].includes(String(value)),
+    ),
+  },
+  anywhere: {
+    /** Schemas, arguments and the like. */
+    ...verdicts({ rule: 'own' }, 'parameters schema arguments output_schema input_schema metadata attributes env'),
+    file_id: stored('a file'),
+    file_ids: stored('files'),
+    container_id: stored('a container'),
+    vector_store_id: stored('a vector store'),
+    vector_store_ids: stored('vector stores'),
+    skill_id: stored('a skill'),
+    connector_id: stored("a connection of the operator's"),
+    tunnel_id: stored("a connection of the operator's"),
+  },
+  input: {
+    ...pass('id type role content status phase output call_id name namespace caller async tools execution operation'),
+    ...pass('summary encrypted_content reasoning text code fingerprint result max_output_length environment action actions'),
+    ...pass('pending_safety_checks acknowledged_safety_checks queries results outputs input'),
+    ...pass(
+      'server_label error approval_request_id approve reason quality size background output_format revised_prompt svg_usage',
+    ),
+  },
+  message: verdicts({ rule: 'set' }, 'id'),
+  function_call: verdicts({ rule: 'set' }, 'id'),
+  custom_tool_call: verdicts({ rule: 'set' }, 'id'),
+  tool_search_call: verdicts({ rule: 'set' }, 'id'),
+  reasoning: {
+    ...verdicts({ rule: 'set' }, 'id'),
+    ...pass('effort context generate_summary summary'),
+    mode: refuse('is not priced in the catalogue beyond `standard`. Leave it out.', (value) => value === 'standard'),
+  },
+  file_search_call: {
+    type: refuse('comes from a search in files kept at the provider, which is not possible here. Leave it out.'),
+  },
+  input_audio: { type: refuse('has a price of its own, which is not in the catalogue. Send text, images or files.') },
+  content: { ...part, ...pass('annotations logprobs refusal') },
+  output: { ...part, ...pass('outcome stdout stderr') },
+  annotations: pass('type index filename start_index end_index title url'),
+  logprobs: pass('token bytes logprob top_logprobs'),
+  top_logprobs: pass('token bytes logprob'),
+  results: pass('filename score text'),
+  summary: pass('type text'),
+  pending_safety_checks: pass('id code message'),
+  acknowledged_safety_checks: pass('id code message'),
+  action: {
+    ...computerAction,
+    ...pass('query queries sources url pattern command timeout_ms user working_directory commands max_output_length'),
+  },
+  actions: computerAction,
+  path: pass('x y'),
+  sources: pass('type url'),
+  caller: pass('type caller_id'),
+  outcome: pass('type exit_code'),
+  operation: pass('type diff path'),
+  outputs: pass('type logs url'),
+  error: pass('type code message param content moderation_details'),
+  moderation_details: pass('categories moderation_stage'),
+  svg_usage: pass('input_tokens model output_tokens reasoning_tokens total_tokens'),
+  text: pass('format verbosity'),
+  format: pass('type name description strict definition syntax'),
+  prompt_cache_breakpoint: { ...pass('mode'), ttl: shortCacheOnly },
+  prompt_cache_options: {
+    ...pass('mode'),
+    ttl: shortCacheOnly,
+    prewarm: refuse('asks for work without an answer, which is not priced in the catalogue. Leave it out.'),
+    comparison_response_id: stored('a response'),
+  },
+  context_management: pass('type compact_threshold'),
+  stream_options: pass('include_obfuscation'),
+  image: pass('context_compression'),
+  tool_choice: pass('type mode tools server_label name'),
+  // What a tool may hold; whether its kind may come at all is said by toolPlaces.
+  tools: {
+    ...tool,
+    ...verdicts(
+      { rule: 'tool' },
+      'annotations environment execution external_web_access filters format ranking_options size svg',
+    ),
+    ...verdicts({ rule: 'tool' }, 'display_height display_width max_num_results search_context_size search_content_types tools'),
+    ...verdicts(
+      { rule: 'tool' },
+      'allowed_tools authorization headers require_approval server_description server_label server_url',
+    ),
+    ...verdicts(
+      { rule: 'tool' },
+      'container action background complexity frame_count frame_duration_ms input_fidelity model quality',
+    ),
+    ...verdicts({ rule: 'tool' }, 'input_image_mask moderation output_compression output_format partial_images user_location'),
+  },
+  environment: verdicts({ rule: 'tool' }, 'type memory_limit network_policy skills'),
+  container: verdicts({ rule: 'tool' }, 'type memory_limit network_policy'),
+  network_policy: verdicts({ rule: 'tool' }, 'type allowed_domains domain_secrets'),
+  domain_secrets: verdicts({ rule: 'tool' }, 'domain name value'),
+  skills: verdicts({ rule: 'tool' }, 'type name description path source version'),
+  source: verdicts({ rule: 'tool' }, 'type data media_type'),
+  filters: verdicts({ rule: 'tool' }, 'type key value filters allowed_domains'),
+  ranking_options: verdicts({ rule: 'tool' }, 'hybrid_search ranker score_threshold'),
+  hybrid_search: verdicts({ rule: 'tool' }, 'embedding_weight text_weight'),
+  user_location: verdicts({ rule: 'tool' }, 'type city country region timezone'),
+  allowed_tools: verdicts({ rule: 'tool' }, 'read_only tool_names'),
+  require_approval: verdicts({ rule: 'tool' }, 'always never'),
+  always: verdicts({ rule: 'tool' }, 'read_only tool_names'),
+  never: verdicts({ rule: 'tool' }, 'read_only tool_names'),
+  input_image_mask: verdicts({ rule: 'tool' }, 'image_url'),
+  svg: verdicts({ rule: 'tool' }, 'model reasoning'),
+};

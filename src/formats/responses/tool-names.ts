@@ -1,0 +1,103 @@
+// Names of tools elsewhere. Responses groups functions in namespaces and has a tool of its own that searches for tools; other formats know one
+// flat list, whose names are of few characters. The same request always gives the same names, so that history and answer agree with it.
+import { createHash } from 'node:crypto';
+import type { ResponsesRequest, ToolDefinition } from './schema.ts';
+
+/** A tool as the client names it. */
+export type ToolOrigin =
+  | { readonly type: 'named'; readonly namespace: string | null; readonly name: string }
+  | { readonly type: 'search' };
+
+type ToolPlace = { readonly namespace: string | null; readonly name: string };
+
+export type ToolNames = {
+  /** The flat name of a tool; of one that the request no longer defines, too. */
+  readonly nameOf: (tool: ToolPlace) => string;
+  /** The flat name that a choice means: OpenAI's type has no namespace there. */
+  readonly nameOfChoice: (choice: ToolPlace) => string;
+  readonly searchName: string;
+  /** Reverses the others. A name that the model made up is its own. */
+  readonly originOf: (flatName: string) => ToolOrigin;
+};
+
+const charactersMax = 64;
+
+export function toolNamesOf(request: ResponsesRequest): ToolNames {
+  const tools = toolListsOf(request).flatMap((list) => list.tools);
+  const book: NameBook = { origins: new Map(tools.flatMap(ownNames)), flatNames: new Map() };
+  const members = tools.flatMap(membersOf);
+  for (const member of members) nameOf(book, member);
+  const searchName = book.origins.has('tool_search')
+    ? flatten({ namespace: 'tool_search', name: 'client' }, book)
+    : 'tool_search';
+  if (tools.some((tool) => tool.type === 'tool_search')) book.origins.set(searchName, { type: 'search' });
+  return {
+    searchName,
+    nameOf: (tool) => nameOf(book, tool),
+    nameOfChoice: (choice) => {
+      const isKnown = choice.namespace !== null || book.origins.has(choice.name);
+      return nameOf(book, isKnown ? choice : (members.find((member) => member.name === choice.name) ?? choice));
+    },
+    originOf: (flatName) => book.origins.get(flatName) ?? named({ namespace: null, name: flatName }),
+  };
+}
+
+type NameBook = {
+  /** By flat name. */
+  readonly origins: Map<string, ToolOrigin>;
+  /** By namespace and name, as JSON. */
+  readonly flatNames: Map<string, string>;
+};
+
+function nameOf(book: NameBook, tool: ToolPlace): string {
+  if (tool.namespace === null) return tool.name;
+  const key = JSON.stringify([tool.namespace, tool.name]);
+  const known = book.flatNames.get(key);
+  if (known !== undefined) return known;
+  const flatName = flatten(tool, book);
+  book.flatNames.set(key, flatName);
+  book.origins.set(flatName, named(tool));
+  return flatName;
+}
+
+/** Every list of tools in a request, in order, with its path: Codex sends some as items, and a search loads more. */
+export function toolListsOf(request: ResponsesRequest): { readonly path: string; readonly tools: readonly ToolDefinition[] }[] {
+  const lists = [{ path: 'tools', tools: request.tools ?? [] }];
+  const items = Array.isArray(request.input) ? request.input : [];
+  for (const [index, item] of items.entries()) {
+    if (item.type === 'additional_tools' || item.type === 'tool_search_output') {
+      lists.push({ path: `input[${index}].tools`, tools: item.tools });
+    }
+  }
+  return lists;
+}
+
+function named(place: ToolPlace): ToolOrigin {
+  return { type: 'named', ...place };
+}
+
+/** Of a tool outside a namespace. */
+function ownNames(tool: ToolDefinition): [string, ToolOrigin][] {
+  if (tool.type !== 'function' && tool.type !== 'custom') return [];
+  return [[tool.name, named({ namespace: null, name: tool.name })]];
+}
+
+function membersOf(tool: ToolDefinition): ToolPlace[] {
+  if (tool.type !== 'namespace') return [];
+  return tool.tools.flatMap((member) => ('name' in member ? [{ namespace: tool.name, name: member.name }] : []));
+}
+
+/** `crm__list_orders`, as long as that is a name elsewhere and is free; else its beginning and a hash of both names. */
+function flatten({ namespace, name }: ToolPlace, { origins }: NameBook): string {
+  const plain = `${namespace}__${name}`;
+  const allowed = plain.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
+  if (allowed === plain && plain.length <= charactersMax && !origins.has(plain)) return plain;
+  for (let turn = 0; ; turn++) {
+    const hash = createHash('sha256')
+      .update(JSON.stringify([namespace, name, turn]))
+      .digest('hex')
+      .slice(0, 8);
+    const candidate = `${allowed.slice(0, charactersMax - hash.length - 1)}_${hash}`;
+    if (!origins.has(candidate)) return candidate;
+  }
+}

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Answer } from '../../canonical/answer.ts';
+import type { ToolCallPart } from '../../canonical/request.ts';
+import { noUsage } from '../../canonical/usage.ts';
+import type { JsonObject } from '../format.ts';
+import { anyAnswer, contextFor, payloadsOf, requestFor, streamAnswer, target } from './fixture.ts';
+import { readRequest } from './read-request.ts';
+import { relayRequest } from './relay-request.ts';
+import type { ResponsesRequest } from './schema.ts';
+import { toolNamesOf } from './tool-names.ts';
+import { writeAnswer } from './write-answer.ts';
+
+const list = { type: 'function', name: 'list', description: 'Lists.', parameters: { type: 'object' } };
+const patch = { type: 'custom', name: 'patch' };
+const crm = { type: 'namespace', name: 'crm', description: 'Customers.', tools: [list, patch] };
+const search = { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: { type: 'object' } };
+const fields = { tools: [{ type: 'function', name: 'list' }, crm, search] };
+
+function namesFor(request: JsonObject) {
+  return toolNamesOf(requestFor(request).body as ResponsesRequest);
+}
+
+function callsOf(...calls: Omit<ToolCallPart, 'type'>[]): Answer {
+  const content = calls.map((call) => ({ type: 'tool-call' as const, ...call }));
+  return { content, stop: { reason: 'tool-calls', sequence: null }, usage: noUsage };
+}
+
+test('the tools of a namespace get names of their own, and the first tells what the namespace is', () => {
+  const { tools } = readRequest(requestFor(fields));
+  assert.deepEqual(
+    tools.map(({ name, kind, description }) => [name, kind, description]),
+    [
+      ['list', 'function', null],
+      ['crm__list', 'function', 'About the tools of crm: Customers.\n\nLists.'],
+      ['crm__patch', 'custom', null],
+      ['tool_search', 'function', 'Finds tools.'],
+    ],
+  );
+});
+
+test('calls come back as the client knows the tools, streamed and whole alike', () => {
+  const answer = callsOf(
+    { id: 'c1', name: 'list', arguments: '{}', kind: 'function' },
+    { id: 'c2', name: 'crm__list', arguments: '{"a":1}', kind: 'function' },
+    { id: 'c3', name: 'crm__patch', arguments: '*** x', kind: 'custom' },
+    { id: 'c4', name: 'tool_search', arguments: '{"query":"mail"}', kind: 'function' },
+    { id: 'c5', name: 'made_up', arguments: '', kind: 'function' },
+  );
+  const context = contextFor(fields);
+  const status = 'completed';
+  const output = [
+    { id: 'c1', type: 'function_call', call_id: 'c1', name: 'list', arguments: '{}', status },
+    { id: 'c2', type: 'function_call', call_id: 'c2', name: 'list', namespace: 'crm', arguments: '{"a":1}', status },
+    { id: 'ctc_01kahw_2', type: 'custom_tool_call', call_id: 'c3', name: 'patch', namespace: 'crm', input: '*** x', status },
+    {
+      id: 'tsc_01kahw_3',
+      type: 'tool_search_call',
+      call_id: 'c4',
+      execution: 'client',
+      arguments: { query: 'mail' },
+      status,
+    },
+    { id: 'c5', type: 'function_call', call_id: 'c5', name: 'made_up', arguments: '', status },
+  ];
+  assert.deepEqual(writeAnswer(answer, context).output, output);
+  const events = payloadsOf(streamAnswer(answer, context));
+  assert.deepEqual((events.at(-1)!.response as JsonObject).output, output);
+  const done = events.filter((event) => event.type === 'response.output_item.done').map((event) => event.item);
+  assert.deepEqual(done, output);
+  const announced = events
+    .filter((event) => event.type === 'response.output_item.added')
+    .map((event) => event.item as JsonObject);
+  assert.deepEqual(
+    announced.map(({ namespace }) => namespace),
+    [undefined, 'crm', 'crm', undefined, undefined],
+  );
+  assert.ok(!events.some((event) => event.item_id === 'tsc_01kahw_3'), 'a search has no events of its own');
+});
+
+test('a search for tools: what it found can be called, and the result names it', () => {
+  const mail = { type: 'namespace', name: 'mail', description: 'Mail.', tools: [{ type: 'function', name: 'send' }] };
+  const { tools, messages } = readRequest(
+    requestFor({
+      ...fields,
+      input: [
+        { role: 'user', content: 'Hi' },
+        {
+          type: 'tool_search_call',
+          id: 'tsc_1',
+          call_id: 'c1',
+          execution: 'client',
+          arguments: { query: 'mail' },
+          status: 'completed',
+        },
+        { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [mail, list], status: 'completed' },
+        { type: 'function_call', call_id: 'c2', namespace: 'mail', name: 'send', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c2', output: 'sent' },
+        { type: 'tool_search_call', call_id: 'c3', execution: 'client', arguments: { query: 'none' } },
+        { type: 'tool_search_output', call_id: 'c3', execution: 'client', tools: [mail] },
+      ],
+    }),
+  );
+  const names = tools.map((tool) => tool.name);
+  assert.deepEqual(names, ['list', 'crm__list', 'crm__patch', 'tool_search', 'mail__send'], 'each once, though loaded twice');
+  assert.deepEqual(messages.slice(1, 4), [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool-call', id: 'c1', name: 'tool_search', arguments: '{"query":"mail"}', kind: 'function' }],
+    },
+    {
+      role: 'tool',
+      content: [
+        {
+          type: 'tool-result',
+          callId: 'c1',
+          content: [{ type: 'text', text: 'These tools can be called now: mail__send, list' }],
+          isError: false,
+        },
+      ],
+    },
+    { role: 'assistant', content: [{ type: 'tool-call', id: 'c2', name: 'mail__send', arguments: '{}', kind: 'function' }] },
+  ]);
+});
+
+test('a search whose arguments are cut off keeps them as text, there and back', () => {
+  const answer = callsOf({ id: 'c1', name: 'tool_search', arguments: '{"query":"ma', kind: 'function' });
+  const [item] = writeAnswer(answer, contextFor(fields)).output as JsonObject[];
+  assert.equal(item?.arguments, '{"query":"ma');
+  const { messages } = readRequest(requestFor({ ...fields, input: [item] }));
+  assert.deepEqual(messages[0]?.content, answer.content);
+});
+
+test('a second result of a call joins the first, or comes later as what it is', () => {
+  const { messages } = readRequest(
+    requestFor({
+      input: [
+        { type: 'custom_tool_call', call_id: 'c1', name: 'exec', input: 'x' },
+        { type: 'function_call', call_id: 'c2', name: 'f', arguments: '{}' },
+        { type: 'custom_tool_call_output', call_id: 'c1', output: 'half' },
+        { type: 'function_call_output', call_id: 'c2', output: 'f' },
+        { type: 'custom_tool_call_output', call_id: 'c1', output: 'whole' },
+        { type: 'message', role: 'assistant', content: 'Hm.' },
+        { type: 'custom_tool_call_output', call_id: 'c1', output: 'late' },
+      ],
+    }),
+  );
+  const text = (...texts: string[]) => texts.map((value) => ({ type: 'text', text: value }));
+  assert.deepEqual(messages.slice(1), [
+    {
+      role: 'tool',
+      content: [
+        { type: 'tool-result', callId: 'c1', content: text('half', 'whole'), isError: false },
+        { type: 'tool-result', callId: 'c2', content: text('f'), isError: false },
+      ],
+    },
+    { role: 'assistant', content: text('Hm.') },
+    { role: 'user', content: text('[More output of the tool call c1]', 'late') },
+  ]);
+});
+
+test('a choice may name a tool of a namespace, or some of the tools', () => {
+  const choose = (choice: JsonObject) => readRequest(requestFor({ ...fields, tool_choice: choice }));
+  assert.deepEqual(choose({ type: 'function', name: 'list' }).toolChoice, { type: 'tool', name: 'list' });
+  assert.deepEqual(choose({ type: 'function', name: 'list', namespace: 'crm' }).toolChoice, { type: 'tool', name: 'crm__list' });
+  assert.deepEqual(choose({ type: 'custom', name: 'patch' }).toolChoice, { type: 'tool', name: 'crm__patch' });
+  const some = choose({
+    type: 'allowed_tools',
+    mode: 'required',
+    tools: [{ type: 'custom', name: 'patch' }, { type: 'tool_search' }],
+  });
+  assert.deepEqual(some.toolChoice, { type: 'required' });
+  assert.deepEqual(
+    some.tools.map((tool) => tool.name),
+    ['crm__patch', 'tool_search'],
+  );
+});
+
+test('names are of what other providers accept, unique, the same every time, and lead back', () => {
+  const anyName = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 90 }),
+    fc.constantFrom('a', 'a_', '_a', 'a__b', 'b'),
+  );
+  const anyMember = fc.record({ type: fc.constant('function'), name: anyName });
+  const anyNamespace = fc.record({
+    type: fc.constant('namespace'),
+    name: anyName,
+    tools: fc.uniqueArray(anyMember, { minLength: 1, maxLength: 4, selector: (tool) => tool.name }),
+  });
+  const anyTools = fc.tuple(
+    fc.uniqueArray(fc.constantFrom('a', 'a__b', 'a__a__b', 'tool_search'), { maxLength: 4 }),
+    fc.uniqueArray(anyNamespace, { minLength: 1, maxLength: 5, selector: (tool) => tool.name }),
+  );
+  fc.assert(
+    fc.property(anyTools, ([functions, namespaces]) => {
+      const request = { tools: [...functions.map((name) => ({ type: 'function', name })), ...namespaces, search] };
+      const names = namesFor(request);
+      const flat = readRequest(requestFor(request)).tools.map((tool) => tool.name);
+      assert.equal(new Set(flat).size, flat.length);
+      for (const name of flat) assert.match(name, /^[a-zA-Z0-9_-]{1,64}$/);
+      for (const { name: namespace, tools } of namespaces) {
+        for (const { name } of tools) {
+          const flatName = names.nameOf({ namespace, name });
+          assert.deepEqual(names.originOf(flatName), { type: 'named', namespace, name });
+          assert.equal(namesFor(request).nameOf({ namespace, name }), flatName);
+        }
+      }
+      for (const name of functions) assert.deepEqual(names.originOf(name), { type: 'named', namespace: null, name });
+      assert.deepEqual(names.originOf(names.searchName), { type: 'search' });
+    }),
+  );
+});
+
+/** Answers that also call tools of a namespace and search for tools. */
+const anyToolAnswer = fc
+  .tuple(anyAnswer, fc.array(fc.constantFrom('crm__list', 'crm__patch', 'tool_search'), { maxLength: 3 }))
+  .map(([answer, names]): Answer => ({
+    ...answer,
+    content: [
+      ...answer.content,
+      ...names.map((name, index): ToolCallPart => {
+        const kind = name === 'crm__patch' ? 'custom' : 'function';
+        return { type: 'tool-call', id: `extra${index}`, name, arguments: '{"query":"x"}', kind };
+      }),
+    ],
+  }));
+
+test('`input += response.output` always works, streamed and whole, on every upstream, and nothing of the answer is lost', () => {
+  fc.assert(
+    fc.property(anyToolAnswer, fc.boolean(), (answer, asksForReasoning) => {
+      const context = contextFor({ ...fields, ...(asksForReasoning ? { reasoning: { effort: 'high' } } : {}) });
+      const streamed = payloadsOf(streamAnswer(answer, context)).at(-1)?.response as JsonObject;
+      for (const { output } of [writeAnswer(answer, context), streamed]) {
+        const input = [{ role: 'user', content: 'Hi' }, ...(output as JsonObject[]), { role: 'user', content: 'And?' }];
+        const next = requestFor({ ...fields, input: JSON.parse(JSON.stringify(input)) as unknown });
+        const [, said] = readRequest(next).messages;
+        assert.deepEqual(said?.role === 'assistant' ? said.content : [], answer.content);
+        const { body, ignored } = relayRequest(next, target);
+        assert.equal((body.input as unknown[]).length + ignored.length, input.length);
+      }
+    }),
+  );
+});
+
+test('the empty reasoning item that is made up is dropped when it comes back, and listed', () => {
+  const context = contextFor({ reasoning: { effort: 'high' } });
+  const { output } = writeAnswer(callsOf(), context);
+  const next = requestFor({ input: [{ role: 'user', content: 'Hi' }, ...(output as JsonObject[])] });
+  assert.deepEqual(relayRequest(next, target).ignored, ['input[1]']);
+});
+
+test('the straight path leaves every kind of tool and of its items as they are', () => {
+  const shell = { type: 'shell', environment: { type: 'local' } };
+  const tools = [crm, search, shell, { type: 'local_shell' }, { type: 'apply_patch' }, { ...patch, format: { type: 'text' } }];
+  const input = [
+    { role: 'user', content: 'Hi' },
+    { type: 'additional_tools', role: 'developer', tools: [crm] },
+    { type: 'function_call', id: 'fc_1', call_id: 'c1', namespace: 'crm', name: 'list', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c1', output: '' },
+    { type: 'tool_search_call', id: 'tsc_1', call_id: 'c2', execution: 'client', arguments: {} },
+    { type: 'tool_search_output', call_id: 'c2', execution: 'client', tools: [crm] },
+    {
+      type: 'local_shell_call',
+      id: 'lsh_1',
+      call_id: 'c3',
+      action: { type: 'exec', command: ['ls'], env: {} },
+      status: 'completed',
+    },
+    { type: 'local_shell_call_output', call_id: 'c3', output: 'x' },
+    { type: 'shell_call', call_id: 'c4', action: { commands: ['ls'] } },
+    { type: 'apply_patch_call', call_id: 'c5', operation: { type: 'delete_file', path: 'a' }, status: 'completed' },
+  ];
+  const { body, ignored } = relayRequest(requestFor({ tools, input }), target);
+  assert.deepEqual([body.tools, body.input, ignored], [tools, input, []]);
+});

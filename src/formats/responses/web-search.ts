@@ -1,0 +1,71 @@
+// The web search that OpenAI runs itself: where a request asks for it, what bounds it, and how often an answer has used it.
+import { invalidRequest } from '../../canonical/errors.ts';
+import { readSearchCount, searchesPerRequestMax, type SearchTool, type SearchToolName } from '../../canonical/web-search.ts';
+import { isObject } from '../../lib/json.ts';
+import type { ClientRequest, JsonObject } from '../format.ts';
+
+const searchTools: ReadonlyMap<unknown, SearchToolName> = new Map([
+  ['web_search', 'web_search'],
+  ['web_search_2025_08_26', 'web_search'],
+  ['web_search_preview', 'web_search_preview'],
+  ['web_search_preview_2025_03_11', 'web_search_preview'],
+]);
+
+export function isSearchTool(tool: JsonObject): boolean {
+  return searchTools.has(tool.type);
+}
+
+/** Throws ApiError `invalid_request` for two that are priced apart, since an answer does not say which it used, and for a bad limit. */
+export function readSearchTool({ body }: ClientRequest): SearchTool | null {
+  const asked = listTools(body).flatMap(({ tool, path }) => {
+    const name = searchTools.get(tool.type);
+    return name === undefined ? [] : [{ name, path }];
+  });
+  const first = asked[0];
+  if (!first) return null;
+  const other = asked.find(({ name }) => name !== first.name);
+  if (other) {
+    throw invalidRequest(
+      `${other.path}.type`,
+      `${other.path}.type: send either \`web_search\` or \`web_search_preview\`; they have prices of their own.`,
+    );
+  }
+  return { name: first.name, searchesMax: readLimit(body.max_tool_calls), limitField: 'max_tool_calls' };
+}
+
+type PlacedTool = { readonly tool: JsonObject; readonly path: string };
+
+/** Those of the request and those that its items bring, as newer clients send them. */
+function listTools(body: JsonObject): PlacedTool[] {
+  const items: unknown[] = Array.isArray(body.input) ? body.input : [];
+  const ofItems = items.flatMap((item, index) => (isObject(item) ? placeTools(item.tools, `input[${index}].tools`) : []));
+  return [...placeTools(body.tools, 'tools'), ...ofItems];
+}
+
+function placeTools(tools: unknown, path: string): PlacedTool[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: unknown, index) => (isObject(tool) ? [{ tool, path: `${path}[${index}]` }] : []));
+}
+
+function readLimit(value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= searchesPerRequestMax) return value;
+  throw invalidRequest(
+    'max_tool_calls',
+    `max_tool_calls must be a whole number from 1 to ${searchesPerRequestMax} with a web search, each of which is charged; got ${JSON.stringify(value)}`,
+  );
+}
+
+/** The provider's own count where it gives one, else the searches among the items: opening a page that was found is no search. */
+export function countSearches(response: JsonObject, output: readonly unknown[]): number {
+  const usage = isObject(response.tool_usage) ? response.tool_usage.web_search : undefined;
+  const counted = isObject(usage) ? readSearchCount(usage.num_requests) : null;
+  return counted ?? output.filter(isSearchDone).length;
+}
+
+/** Older answers do not say what the call did: it was a search then. */
+export function isSearchDone(item: unknown): boolean {
+  if (!isObject(item) || item.type !== 'web_search_call') return false;
+  const { status = 'completed', action } = item;
+  return status === 'completed' && (!isObject(action) || action.type === undefined || action.type === 'search');
+}

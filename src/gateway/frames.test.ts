@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { chat } from '../formats/chat/index.ts';
+import type { AnswerContext } from '../formats/format.ts';
+import { openFrames } from './frames.ts';
+import type { Running } from './running.ts';
+import { UpstreamBroken } from './upstream.ts';
+
+const request = { body: {}, model: 'm', stream: true, maxOutputTokens: null, choices: 1, thinkingBudgetTokens: 0 };
+const context: AnswerContext = { requestId: '1', model: 'm', createdAtSeconds: 1, request, estimatedInputTokens: 1 };
+const running = { route: { transport: 'http', format: 'chat' }, format: chat } as unknown as Running;
+
+async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {
+  const { frames } = openFrames(running, { kind: 'stream', chunks } as never, context);
+  try {
+    await Array.fromAsync(frames);
+  } catch (error) {
+    if (error instanceof UpstreamBroken) return error.failure;
+    throw error;
+  }
+  throw new Error('the frames came to an end');
+}
+
+test('an upstream that never ends is stopped', { timeout: 60_000 }, async () => {
+  const chunk = Buffer.from(`: ${'x'.repeat(4 * 1024 * 1024)}\n\n`);
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      yield chunk;
+      await setImmediate();
+    }
+  }
+  const failure = await failureOf(endless());
+  assert.equal(failure.kind, 'unreadable');
+  assert.match(failure.message, /over 536870912 bytes/);
+});
+
+test('JSON nested so deep that it cannot be written again is the upstream’s failure, not ours', async () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(`data: {"choices":[{"index":0,"delta":{"odd":${deep}}}]}\n\n`);
+  }
+  assert.equal((await failureOf(chunks())).kind, 'unreadable');
+});

@@ -1,0 +1,89 @@
+// What a client is told when the most that its request can cost does not fit: which limit refused it, by how much, and what would fit.
+import { ApiError } from '../canonical/errors.ts';
+import type { ClientFormatName } from '../canonical/format-name.ts';
+import type { RefusedOutcome } from '../ledger/commands.ts';
+import { formatUsd, type Micros } from '../lib/money.ts';
+import type { HoldRequest } from './hold.ts';
+
+/** The ApiError 402, 403 or 429. `affordable`: the output tokens that would fit. */
+export function refusal(wanted: HoldRequest, outcome: RefusedOutcome, facts: RefusalFacts): ApiError {
+  switch (outcome.type) {
+    case 'account-frozen':
+      return new ApiError('account_frozen', 'This account is frozen. Contact the operator of this service.');
+    case 'insufficient-balance':
+      return new ApiError('insufficient_balance', refusalMessage(wanted, outcome, facts, 'The balance'), {
+        details: refusalDetails('balance', wanted, outcome, facts),
+      });
+    case 'key-daily-limit':
+      return capError('key_daily_limit_reached', refusalMessage(wanted, outcome, facts, "This key's daily cap"), {
+        details: refusalDetails('daily_cap', wanted, outcome, facts),
+        retryAfterSeconds: secondsUntilReset(outcome, facts),
+      });
+    case 'key-monthly-limit':
+      return capError('key_monthly_limit_reached', refusalMessage(wanted, outcome, facts, "This key's monthly cap"), {
+        details: refusalDetails('monthly_cap', wanted, outcome, facts),
+        retryAfterSeconds: secondsUntilReset(outcome, facts),
+      });
+  }
+}
+
+type RefusalFacts = { readonly amountMicros: Micros; readonly affordable: number; readonly nowMs: number };
+
+type CapErrorCode = 'key_daily_limit_reached' | 'key_monthly_limit_reached';
+type CapErrorOptions = { readonly details: Readonly<Record<string, unknown>>; readonly retryAfterSeconds: number | null };
+
+/** The SDKs would try a 429 again at once; a cap does not mend itself in seconds. */
+function capError(code: CapErrorCode, message: string, options: CapErrorOptions): ApiError {
+  return new ApiError(code, message, { ...options, headers: { 'x-should-retry': 'false' } });
+}
+
+function refusalDetails(
+  limit: string,
+  { search }: HoldRequest,
+  outcome: RefusedOutcome,
+  facts: RefusalFacts,
+): Readonly<Record<string, unknown>> {
+  return {
+    limit,
+    required_micros: facts.amountMicros,
+    left_micros: outcome.leftMicros,
+    held_micros: outcome.heldMicros,
+    affordable_output_tokens: facts.affordable,
+    ...(search && { web_searches: search.searchesMax }),
+    resets_at: resetTime(outcome),
+  };
+}
+
+function resetTime(outcome: RefusedOutcome): string | null {
+  return outcome.resetsAtMs === null ? null : new Date(outcome.resetsAtMs).toISOString();
+}
+
+function secondsUntilReset(outcome: RefusedOutcome, { nowMs }: RefusalFacts): number | null {
+  return outcome.resetsAtMs === null ? null : Math.max(1, Math.ceil((outcome.resetsAtMs - nowMs) / 1_000));
+}
+
+/** Each client format's own name for its output limit. */
+const limitFields: Readonly<Record<ClientFormatName, string>> = {
+  responses: 'max_output_tokens',
+  chat: 'max_completion_tokens',
+  messages: 'max_tokens',
+};
+
+function refusalMessage(wanted: HoldRequest, outcome: RefusedOutcome, facts: RefusalFacts, subject: string): string {
+  const held = outcome.heldMicros > 0 ? `; running requests hold $${formatUsd(outcome.heldMicros)}` : '';
+  const fits =
+    facts.affordable > 0
+      ? ` Up to ${facts.affordable} output tokens would fit: send \`${limitFields[wanted.format]}\` of at most that.`
+      : ' Not even its input would fit.';
+  const resets = outcome.resetsAtMs === null ? '' : ` It starts anew at ${resetTime(outcome)}.`;
+  const cost = `This request can cost up to $${formatUsd(facts.amountMicros)}${searchPart(wanted)}.`;
+  return `${cost} ${subject} has $${formatUsd(outcome.leftMicros)} left${held}.${fits}${resets}`;
+}
+
+/** Searches and what they bring to read are often most of it. */
+function searchPart({ search }: HoldRequest): string {
+  if (!search) return '';
+  const count = search.searchesMax === 1 ? 'one web search' : `${search.searchesMax} web searches`;
+  const fewer = search.limitField === null || search.searchesMax === 1 ? '' : `; a lower \`${search.limitField}\` allows fewer`;
+  return ` with ${count}, whose results are read as input${fewer}`;
+}

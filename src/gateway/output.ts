@@ -1,0 +1,74 @@
+// The stream that a client is sent. Its head goes out with the first frames, so that what fails before them is still an error with its own
+// status; only a long silence sends it earlier, with a keep-alive.
+import type { ClientStream, Headers } from './client.ts';
+import type { KeptStream } from './keep-alives.ts';
+import { headHeaders, type Running } from './running.ts';
+
+/** Says nothing, in every format: some clients take no event but its first one for the start of a stream. */
+const comment = ': keep-alive\n\n';
+
+export class Output implements KeptStream {
+  lastWriteMs: number;
+  /** The fields of the request that were left out, for the head. */
+  ignored: readonly string[];
+  readonly #running: Running;
+  #stream: ClientStream | null = null;
+  #hasFrames = false;
+
+  constructor(running: Running) {
+    this.#running = running;
+    this.ignored = running.written.ignored;
+    this.lastWriteMs = running.gateway.keepAlives.nowMs();
+    running.gateway.keepAlives.add(this);
+  }
+
+  get hasBegun(): boolean {
+    return this.#stream !== null;
+  }
+
+  /** Whether more than keep-alives were sent. */
+  get hasFrames(): boolean {
+    return this.#hasFrames;
+  }
+
+  /** Sends whole frames at once. Resolves when the client has room for more. */
+  write(frames: string): Promise<void> | void {
+    this.#hasFrames = true;
+    this.#touch();
+    return this.#open().write(frames);
+  }
+
+  /** Called in silence. It carries nothing, so another route could still be tried after it. */
+  keepAlive(): void {
+    const { client, format } = this.#running;
+    if (client.isGone()) return;
+    this.#touch();
+    this.#open().keepAlive(this.#hasFrames ? format.keepAlive : comment);
+  }
+
+  /** Sends the last frames. */
+  end(frames: string, trailers: Headers): void {
+    this.#open().end(frames, trailers);
+    this.close();
+  }
+
+  /** Nothing is written any more, whether the stream has come to its end or not. */
+  close(): void {
+    this.#running.gateway.keepAlives.remove(this);
+  }
+
+  #touch(): void {
+    this.lastWriteMs = this.#running.gateway.keepAlives.nowMs();
+  }
+
+  #open(): ClientStream {
+    if (this.#stream) return this.#stream;
+    const { gateway, client, hold } = this.#running;
+    const { headers } = gateway;
+    this.#stream = client.startStream(
+      { ...headHeaders(this.#running, this.ignored), [headers.reserved]: String(hold.amountMicros) },
+      [headers.cost, headers.balance],
+    );
+    return this.#stream;
+  }
+}

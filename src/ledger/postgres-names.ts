@@ -1,0 +1,32 @@
+// The names of everything that a batch of commands touches: what a store that loads all of it at once must ask for.
+import { extensionId } from './book.ts';
+import type { Command, LedgerId } from './commands.ts';
+import type { Expire } from './core.ts';
+
+export type Names = {
+  /** Named by the commands; the ledgers of the holds come on top. */
+  readonly ledgerIds: readonly LedgerId[];
+  /** Holds that exist already, if they do. */
+  readonly holdIds: readonly string[];
+  /** Under which anything may have been done before. */
+  readonly entryIds: readonly string[];
+  /** Keys that ask for a new hold, in the windows of the present. */
+  readonly keyIds: readonly string[];
+};
+
+export function namesOf(commands: readonly (Command | Expire)[]): Names {
+  const ledgerIds = new Set<LedgerId>();
+  const [holdIds, entryIds, keyIds] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const command of commands) {
+    if ('ledgerId' in command) ledgerIds.add(command.ledgerId);
+    if ('entryId' in command) {
+      entryIds.add(command.entryId);
+      continue;
+    }
+    entryIds.add(command.holdId);
+    if (command.type === 'reserve') keyIds.add(command.keyId);
+    else holdIds.add(command.holdId);
+    if (command.type === 'extend') entryIds.add(extensionId(command.holdId, command.part));
+  }
+  return { ledgerIds: [...ledgerIds], holdIds: [...holdIds], entryIds: [...entryIds], keyIds: [...keyIds] };
+}

@@ -1,0 +1,38 @@
+// What Google says of a failure beside its status: https://ai.google.dev/gemini-api/docs/troubleshooting, and google.rpc's details.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { JsonObject } from '../../formats/format.ts';
+import { isObject } from '../../lib/json.ts';
+
+/**
+ * A wrong key and an account that may not call the API come as 400, which would be told to the caller as its own mistake: they become
+ * 401 and 403. The time to wait stands in the body instead of a header.
+ */
+export function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
+  const error = readError(body);
+  if (!error) return failure;
+  const details = Array.isArray(error.details) ? error.details.filter(isObject) : [];
+  const retryAfterSeconds = failure.retryAfterSeconds ?? readRetryDelay(details);
+  return { ...failure, status: failure.status === 400 ? readStatus(error, details) : failure.status, retryAfterSeconds };
+}
+
+/** A stream's errors come as a list of one. */
+function readError(body: unknown): JsonObject | null {
+  const answer: unknown = Array.isArray(body) ? body[0] : body;
+  return isObject(answer) && isObject(answer.error) ? answer.error : null;
+}
+
+function readStatus({ status, message }: JsonObject, details: readonly JsonObject[]): number {
+  const isKeyRefused =
+    details.some(({ reason }) => reason === 'API_KEY_INVALID') ||
+    /\bAPI key (not valid|not found|expired)/i.test(String(message));
+  if (isKeyRefused) return 401;
+  // No billing, or a place where the API is not offered.
+  return status === 'FAILED_PRECONDITION' ? 403 : 400;
+}
+
+/** `{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}` → 35. */
+function readRetryDelay(details: readonly JsonObject[]): number | null {
+  const delay = details.find((detail) => typeof detail.retryDelay === 'string')?.retryDelay;
+  const seconds = /^(\d{1,5}(?:\.\d+)?)s$/.exec(String(delay))?.[1];
+  return seconds === undefined ? null : Math.ceil(Number(seconds));
+}

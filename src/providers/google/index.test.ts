@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { readFailure } from './failure.ts';
+import { google } from './index.ts';
+
+const target = {
+  model: 'gemini-3.8-flash',
+  stream: false,
+  maxOutputTokens: 1,
+  thinking: false,
+  maxTokensField: 'max_tokens',
+} as const;
+const status = (code: number): UpstreamFailure => ({ kind: 'status', status: code, message: 'm', retryAfterSeconds: null });
+
+test('the model and whether to stream stand in the path, the key in a header of its own', () => {
+  const models = 'https://generativelanguage.googleapis.com/v1beta/models';
+  const path = (fields: object) => `${google.defaultBaseUrl}${google.path('gemini', { ...target, ...fields })}`;
+  assert.equal(path({}), `${models}/gemini-3.8-flash:generateContent`);
+  assert.equal(path({ stream: true }), `${models}/gemini-3.8-flash:streamGenerateContent?alt=sse`);
+  assert.equal(path({ model: 'a/../b?c' }), `${models}/a%2F..%2Fb%3Fc:generateContent`);
+  assert.deepEqual(google.headers('secret', { 'anthropic-beta': 'x' }), { 'x-goog-api-key': 'secret' });
+  assert.deepEqual(google.headers(null, {}), {});
+});
+
+const wrongKey = {
+  error: {
+    code: 400,
+    message: 'API key not valid. Please pass a valid API key.',
+    status: 'INVALID_ARGUMENT',
+    details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
+  },
+};
+
+const cases: [name: string, code: number, body: unknown, expected: number][] = [
+  ['a wrong key is the credential that is refused', 400, wrongKey, 401],
+  ['also in a list, as streams send it', 400, [wrongKey], 401],
+  ['also by its words alone', 400, { error: { message: 'API key expired. Please renew the API key.' } }, 401],
+  ['an account that may not call is one too', 400, { error: { status: 'FAILED_PRECONDITION', message: 'Enable billing.' } }, 403],
+  ["the caller's mistake stays one", 400, { error: { status: 'INVALID_ARGUMENT', message: 'Invalid role.' } }, 400],
+  ['other statuses stay', 404, wrongKey, 404],
+  ['a body that is none says nothing', 400, '<html>', 400],
+];
+
+for (const [name, code, body, expected] of cases) {
+  test(`failures: ${name}`, () => assert.equal(readFailure(status(code), body).status, expected));
+}
+
+test('the time to wait stands in the body', () => {
+  const body = (retryDelay: unknown) => ({ error: { details: [{ reason: 'x' }, { retryDelay }] } });
+  assert.equal(readFailure(status(429), body('34.4s')).retryAfterSeconds, 35);
+  assert.equal(readFailure(status(429), body('soon')).retryAfterSeconds, null);
+  assert.equal(readFailure({ ...status(429), retryAfterSeconds: 3 }, body('34.4s')).retryAfterSeconds, 3);
+});

@@ -1,0 +1,92 @@
+// What Prometheus reads at GET /metrics: requests, tokens and money. Money is counted as the ledger booked it, in microdollars.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { ApiError } from '../canonical/errors.ts';
+import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
+import type { Handler } from './context.ts';
+
+export type Metrics = {
+  readonly observe: (request: FinishedRequest) => void;
+  readonly registry: Registry;
+};
+
+type FinishedRequest = {
+  /** The pattern that matched, as `/v1/models/*`; null: none did. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly seconds: number;
+  readonly trace: RequestTrace;
+};
+
+/** From a millisecond to the longest answers. */
+const durationBuckets = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
+
+export function createMetrics({ runs }: Pick<Gateway, 'runs'>): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `tollgate_${name}`, help, labelNames, registers: [registry] });
+  const requests = counter('requests_total', 'Requests that were answered.', ['route', 'status', 'error_code']);
+  const seconds = new Histogram({
+    name: 'tollgate_request_duration_seconds',
+    help: 'From the first byte of the request to the last of the answer.',
+    labelNames: ['route'],
+    buckets: durationBuckets,
+    registers: [registry],
+  });
+  const tokens = counter('tokens_total', 'Tokens of charged requests.', ['mode', 'model', 'direction']);
+  const charged = counter('charged_micros_total', 'Microdollars charged to accounts.', ['mode', 'model', 'provider']);
+  const cost = counter('upstream_cost_micros_total', 'What the charged requests cost the operator.', [
+    'mode',
+    'model',
+    'provider',
+  ]);
+  const loss = counter(
+    'loss_micros_total',
+    'Microdollars that nobody paid: failed requests, and cost beyond what balance and caps had room for.',
+    ['mode', 'model', 'provider', 'reason'],
+  );
+  const active = new Gauge({
+    name: 'tollgate_active_requests',
+    help: 'Charged requests under way.',
+    registers: [],
+    collect() {
+      this.set(runs.count);
+    },
+  });
+  registry.registerMetric(active);
+
+  return {
+    registry,
+    observe: ({ route, status, seconds: taken, trace }) => {
+      requests.inc({ route: route ?? 'none', status, error_code: trace.errorCode ?? '' });
+      seconds.observe({ route: route ?? 'none' }, taken);
+      if (!trace.mode || !trace.model) return;
+      const { mode, model, provider = '' } = trace;
+      const labels = { mode, model, provider };
+      tokens.inc({ mode, model, direction: 'input' }, trace.inputTokens ?? 0);
+      tokens.inc({ mode, model, direction: 'output' }, trace.outputTokens ?? 0);
+      charged.inc(labels, trace.costMicros ?? 0);
+      cost.inc(labels, trace.upstreamCostMicros ?? 0);
+      loss.inc({ ...labels, reason: trace.ending === 'failed' ? 'failed' : 'uncollected' }, trace.lossMicros ?? 0);
+    },
+  };
+}
+
+/** Closed unless the operator has set a token. */
+export function getMetrics({ registry }: Metrics, token: string | undefined): Handler {
+  return async (request, reply) => {
+    if (token === undefined)
+      throw new ApiError('not_found', 'There is no /metrics here. The operator opens it with `metrics.token`.');
+    if (!isSame(request.headers.authorization ?? '', `Bearer ${token}`)) {
+      throw new ApiError('invalid_api_key', 'GET /metrics needs `Authorization: Bearer <metrics.token>`.');
+    }
+    return reply.type(registry.contentType).send(await registry.metrics());
+  };
+}
+
+/** In the same time for every text. */
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

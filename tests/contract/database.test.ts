@@ -1,0 +1,126 @@
+// What every database behind the port promises: migrations that are whole, rules that its own tables enforce, snapshots, revisions.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { Kysely } from 'kysely';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { migrateToLatest } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/list.ts';
+import type { Micros } from '../../src/lib/money.ts';
+import type { Tables } from '../../src/db/schema.ts';
+import { onEachStore, run } from './stores.ts';
+
+onEachStore((store) => {
+  test('the tables are made once, also when two processes start at the same moment', async (t) => {
+    const url = await store.createUrl(t);
+    const [first, second] = [open(t, url), open(t, url)];
+    const ran = await Promise.all([first.migrate(), second.migrate()]);
+    assert.deepEqual(ran.flat(), Object.keys(migrations[store.dialect]));
+    assert.deepEqual(await first.migrate(), []);
+  });
+
+  test('a migration that fails leaves nothing of itself, nor of the others of its run', async (t) => {
+    const database = open(t, await store.createUrl(t));
+    const broken = {
+      ...migrations[store.dialect],
+      '9998-half': { up: (db: Kysely<unknown>) => db.schema.createTable('half').addColumn('id', 'text').execute() },
+      '9999-broken': {
+        up: async () => {
+          throw new Error('no');
+        },
+      },
+    };
+    await assert.rejects(migrateToLatest(database.write, broken), /9999-broken failed/);
+    const tables = await database.read.introspection.getTables();
+    assert.deepEqual(
+      tables.map(({ name }) => name),
+      [],
+    );
+    assert.deepEqual(await database.migrate(), Object.keys(migrations[store.dialect]));
+  });
+
+  test('a database of a newer version is left alone', async (t) => {
+    const database = await store.openDatabase(t);
+    const newer = { '9999-later': { up: async () => {} }, ...migrations[store.dialect] };
+    await migrateToLatest(database.write, newer);
+    await assert.rejects(database.migrate(), /do not match this version/);
+  });
+
+  test('entries and charges can be added and never changed or removed', async (t) => {
+    const database = await store.openDatabase(t);
+    await addAccount(database.write);
+    const entry = `insert into entries (id, kind, ledger_id, posted_delta_micros, held_delta_micros, loss_micros, available_micros, created_at_ms)
+    values ('e', 'credit', 'a:live', 5, 0, 0, 5, 0)`;
+    const charge = `insert into charges values ('c', 'a:live', 'k', 'm', 'M', 'chat', 'p', 1, 0, 0, 0, 1, 0, 'upstream', '0', 1, 'complete', 0, 5, 0, 5, 0, 0)`;
+    for (const insert of [entry, charge]) await run(database, insert);
+    for (const table of ['entries', 'charges']) {
+      await assert.rejects(run(database, `update ${table} set loss_micros = 1`), /append-only/);
+      await assert.rejects(run(database, `delete from ${table}`), /append-only/);
+    }
+    await assert.rejects(run(database, entry), /unique/i);
+  });
+
+  test('the database itself refuses money that is no whole number, negative holds and keys that do not exist', async (t) => {
+    const database = await store.openDatabase(t);
+    await addAccount(database.write);
+    const setPosted = (value: number) =>
+      database.write
+        .updateTable('ledgers')
+        .set({ posted_micros: value as Micros })
+        .execute();
+    await assert.rejects(setPosted(1.5), /REAL value in INTEGER column|invalid input syntax for type bigint/);
+    await assert.rejects(
+      run(database, `update ledgers set posted_micros = 'x'`),
+      /TEXT value in INTEGER column|invalid input syntax for type bigint/,
+    );
+    await assert.rejects(run(database, `update ledgers set held_micros = -1`), /check/i);
+    await assert.rejects(run(database, `insert into key_windows values ('nobody', 'day', '2026-11-21', 0, 0)`), /foreign key/i);
+    await assert.rejects(run(database, `insert into ledgers (id, account_id, mode) values ('b:live', 'a', 'live')`), /check/i);
+  });
+
+  test('every change of a key or an account raises the revision that caches poll', async (t) => {
+    const database = await store.openDatabase(t);
+    const seen = [await keysRevision(database)];
+    for (const change of [
+      `insert into accounts (id, name, created_at_ms) values ('a', 'A', 0)`,
+      `insert into api_keys (id, account_id, mode, name, digest, hint, created_at_ms) values ('k', 'a', 'live', 'K', 'd', 'h', 0)`,
+      `update api_keys set revoked_at_ms = 1`,
+      `update accounts set frozen = 1`,
+      `delete from api_keys`,
+    ]) {
+      await run(database, change);
+      seen.push(await keysRevision(database));
+    }
+    // A new account has no keys yet, so that nobody can have anything about it in memory.
+    assert.deepEqual(seen, [0, 0, 1, 2, 3, 4]);
+  });
+
+  test('a read-only transaction keeps its view of the database while others write', async (t) => {
+    const database = await store.openDatabase(t);
+    await database.read
+      .transaction()
+      .setAccessMode('read only')
+      .execute(async (snapshot) => {
+        const before = await snapshot.selectFrom('accounts').selectAll().execute();
+        await addAccount(database.write);
+        assert.deepEqual(await snapshot.selectFrom('accounts').selectAll().execute(), before);
+      });
+    assert.equal((await database.read.selectFrom('accounts').selectAll().execute()).length, 1);
+    await assert.rejects(addAccount(database.read), /readonly|read-only/);
+  });
+});
+
+function open(t: TestContext, url: string): Database {
+  const database = openDatabase(url);
+  t.after(() => database.close());
+  return database;
+}
+
+async function addAccount(db: Kysely<Tables>): Promise<void> {
+  await db.insertInto('accounts').values({ id: 'a', name: 'A', created_at_ms: 0 }).execute();
+  await db.insertInto('ledgers').values({ id: 'a:live', account_id: 'a', mode: 'live' }).execute();
+}
+
+async function keysRevision(database: Database): Promise<number> {
+  const row = await database.read.selectFrom('revisions').select('value').where('name', '=', 'keys').executeTakeFirstOrThrow();
+  return row.value;
+}

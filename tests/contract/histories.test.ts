@@ -1,0 +1,224 @@
+// Random histories of commands, each sent twice, over several accounts, keys and caps and across the ends of days, months and
+// years, with a clock that also steps back: on the core, and on both stores in random batches, against the plain model and the ledger's promises.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Database } from '../../src/db/database.ts';
+import { micros } from '../../src/lib/money.ts';
+import { availableMicrosOf, windowKey } from '../../src/ledger/book.ts';
+import type { Command, LedgerId, Outcome } from '../../src/ledger/commands.ts';
+import { type Expire, runCommands } from '../../src/ledger/core.ts';
+import { emptyBook, extendOf, insertAccount, reserveOf, settleOf } from '../../src/ledger/fixture.ts';
+import { LedgerModel } from '../../src/ledger/model.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { onEachStore } from './stores.ts';
+
+/** Without bias: fast-check prefers short histories and small amounts, in which hardly anything is ever charged. */
+const settings = { numRuns: Number(process.env['TOLLGATE_HISTORIES'] ?? 1_000), noBias: true };
+const lastHourOf2026Ms = Date.UTC(2026, 11, 31, 23);
+
+/** Three keys on two accounts; a hold id always belongs to the same key. */
+const keys = [
+  { keyId: 'k0', ledgerId: 'a0:live' },
+  { keyId: 'k1', ledgerId: 'a0:live' },
+  { keyId: 'k2', ledgerId: 'a1:live' },
+] as const;
+const ledgerIds = ['a0:live', 'a1:live'] as const;
+
+type Step = { readonly command: Command | Expire; readonly waitMs: number; readonly startsBatch: boolean };
+
+const amount = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 9, arbitrary: fc.integer({ min: 1, max: 60 }) });
+const cap = fc.constantFrom(undefined, undefined, undefined, undefined, 0, 40, 90, 200);
+const asked = fc.nat({ max: 5 }).map((number) => ({ holdId: `h${number}`, ...keys[number % keys.length]! }));
+const adjustedLedger = fc.record({
+  entryId: fc.constantFrom('e0', 'e1', 'e2', 'e3'),
+  ledgerId: fc.constantFrom(...ledgerIds),
+  amount: fc.nat({ max: 600 }),
+});
+const command: fc.Arbitrary<Command | Expire> = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.tuple(asked, amount, cap, cap).map(([of, held, daily, monthly]) => reserveOf(of, held, { daily, monthly })),
+  },
+  { weight: 4, arbitrary: fc.tuple(asked, fc.nat({ max: 2 }), amount).map(([of, part, more]) => extendOf(of, part, more)) },
+  { weight: 4, arbitrary: fc.tuple(asked, amount).map(([of, cost]) => settleOf(of, cost)) },
+  { weight: 2, arbitrary: fc.tuple(asked, amount).map(([{ holdId }, loss]) => releaseOf(holdId, loss)) },
+  { weight: 1, arbitrary: asked.map(({ holdId }): Expire => ({ type: 'expire', holdId })) },
+  { weight: 2, arbitrary: adjustedLedger.map((of) => adjustment('credit', of)) },
+  { weight: 1, arbitrary: adjustedLedger.map((of) => adjustment('debit', { ...of, amount: Math.floor(of.amount / 8) })) },
+);
+const waitMs = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.integer({ min: -2 * 86_400_000, max: 20 * 86_400_000 }) },
+);
+const history: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.record({ command, waitMs, startsBatch: fc.nat({ max: 5 }).map((number) => number === 0) }),
+  {
+    maxLength: 60,
+    size: 'max',
+  },
+);
+
+test('random histories keep every promise of the ledger and agree with a plain model', () => {
+  fc.assert(
+    fc.property(history, (steps) => {
+      const model = new LedgerModel();
+      const debited = new Set<string>();
+      const answered: { step: Step; outcome: Outcome }[] = [];
+      let book = emptyBook(ledgerIds);
+      let nowMs = lastHourOf2026Ms;
+      for (const step of steps) {
+        nowMs += step.waitMs;
+        const decision = runCommands(book, [step.command, step.command], nowMs);
+        const [outcome, again] = decision.outcomes as [Outcome, Outcome];
+        assert.deepEqual(outcome, model.run(step.command, nowMs));
+        assert.deepEqual(again, outcome, 'sent twice at once');
+        assertBalances(book, decision);
+        if (step.command.type === 'debit') debited.add(step.command.ledgerId);
+        assertPromises(decision.book, model, { debited, command: step.command, outcome, isNew: decision.entries.length > 0 });
+        if (isFinal(outcome)) answered.push({ step, outcome });
+        book = decision.book;
+      }
+      for (const { step, outcome } of answered) {
+        const decision = runCommands(book, [step.command], nowMs);
+        assert.deepEqual([decision.outcomes[0], decision.entries], [outcome, []], 'sent again at the end');
+      }
+    }),
+    settings,
+  );
+});
+
+onEachStore((store) => {
+  test('random histories agree with the model in any batches, and the books verify', async (t) => {
+    const database = await store.openDatabase(t);
+    const clock = { nowMs: lastHourOf2026Ms };
+    const books = store.openStore(t, database, { clock });
+    await addAllAccounts(database);
+    let runs = 0;
+    const property = fc.asyncProperty(history, async (steps) => {
+      const prefix = prefixOf((runs += 1));
+      const model = new LedgerModel();
+      clock.nowMs = lastHourOf2026Ms;
+      for (const batch of batchesOf(steps)) {
+        clock.nowMs += batch[0]!.waitMs;
+        const commands = batch.flatMap((step) => [step.command, step.command]);
+        const outcomes = await books.run(commands.map((item) => withPrefix(item, prefix)));
+        // One transaction has one time, so the model sees the whole batch at that time.
+        assert.deepEqual(
+          outcomes,
+          commands.map((item) => model.run(item, clock.nowMs)),
+        );
+      }
+    });
+    await fc.assert(property, settings);
+    const result = await verify(database.read);
+    assert.ok(result.ok, JSON.stringify(result));
+    assert.ok(result.charges > runs / 2, 'histories in which hardly anything is charged prove little');
+    t.diagnostic(`${runs} histories: ${JSON.stringify(result)}`);
+  });
+});
+
+function releaseOf(holdId: string, loss: number): Command {
+  return { type: 'release', holdId, lossMicros: micros(loss) };
+}
+
+function adjustment(type: 'credit' | 'debit', of: { entryId: string; ledgerId: LedgerId; amount: number }): Command {
+  // One id may come with two ledgers; the first use decides.
+  return { type, entryId: of.entryId, ledgerId: of.ledgerId, amountMicros: micros(of.amount), note: 'test' };
+}
+
+/** A refusal, and a hold not seen yet, may be answered otherwise later; everything else stands. */
+function isFinal({ type }: Outcome): boolean {
+  return ['held', 'charged', 'released', 'credited', 'debited', 'already-resolved'].includes(type);
+}
+
+type Decision = ReturnType<typeof runCommands>;
+
+/** What the entries and charges of a step say is exactly what happened to the balances. */
+function assertBalances(before: Decision['book'], { book, entries, charges }: Decision): void {
+  for (const id of ledgerIds) {
+    const [then, now] = [before.ledgers.get(id)!, book.ledgers.get(id)!];
+    const own = entries.filter((entry) => entry.ledgerId === id);
+    const charged = total(charges.filter((charge) => charge.ledgerId === id).map((charge) => charge.costMicros));
+    const adjusted = own
+      .filter((entry) => entry.kind === 'credit' || entry.kind === 'debit')
+      .map((entry) => entry.postedDeltaMicros);
+    assert.equal(now.postedMicros - then.postedMicros, total(adjusted) - charged);
+    assert.equal(now.heldMicros - then.heldMicros, total(own.map((entry) => entry.heldDeltaMicros)));
+  }
+}
+
+type Seen = {
+  readonly debited: ReadonlySet<string>;
+  readonly command: Command | Expire;
+  readonly outcome: Outcome;
+  readonly isNew: boolean;
+};
+
+function assertPromises(book: Decision['book'], model: LedgerModel, { debited, command: last, outcome, isNew }: Seen): void {
+  for (const [id, ledger] of book.ledgers) {
+    assert.ok(ledger.heldMicros >= 0);
+    assert.ok(availableMicrosOf(ledger) >= 0 || debited.has(id), 'an overdraft that no debit made');
+    assert.equal(availableMicrosOf(ledger), model.available(id));
+  }
+  for (const { keyId, startsOn, settledMicros, heldMicros } of book.windows.values()) {
+    assert.ok(settledMicros >= 0 && heldMicros >= 0);
+    assert.equal(settledMicros + heldMicros, model.used(keyId, startsOn));
+  }
+  if (last.type === 'reserve' && outcome.type === 'held' && isNew) assertUnderCaps(book, last.holdId);
+}
+
+/** A hold that was granted just now leaves its key within both caps; one of 0 micros adds nothing to what stands there. */
+function assertUnderCaps(book: Decision['book'], holdId: string): void {
+  const hold = book.holds.get(holdId)!;
+  const windows = [
+    { kind: 'day', startsOn: hold.day, capMicros: hold.dailyCapMicros },
+    { kind: 'month', startsOn: hold.month, capMicros: hold.monthlyCapMicros },
+  ] as const;
+  for (const { kind, startsOn, capMicros } of windows) {
+    const { settledMicros, heldMicros } = book.windows.get(windowKey(hold.keyId, kind, startsOn))!;
+    const isWithin = capMicros === null || hold.amountMicros === 0 || settledMicros + heldMicros <= capMicros;
+    assert.ok(isWithin, `above the cap of a ${kind}`);
+  }
+}
+
+function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
+  const batches: Step[][] = [];
+  for (const step of steps) {
+    const last = batches.at(-1);
+    if (!last || step.startsBatch) batches.push([step]);
+    else last.push(step);
+  }
+  return batches;
+}
+
+/** Of every run at once: a commit for each would take longer than the histories. */
+async function addAllAccounts(database: Database): Promise<void> {
+  await database.write.transaction().execute(async (transaction) => {
+    for (let run = 1; run <= settings.numRuns; run++) {
+      for (const account of ['a0', 'a1'])
+        await insertAccount(transaction, prefixOf(run) + account, keysOf(account, prefixOf(run)));
+    }
+  });
+}
+
+function prefixOf(run: number): string {
+  return `r${run}-`;
+}
+
+function keysOf(account: string, prefix: string): readonly string[] {
+  return keys.filter((key) => key.ledgerId === `${account}:live`).map((key) => prefix + key.keyId);
+}
+
+/** Runs share a database, so each has accounts, keys and ids of its own. */
+function withPrefix(item: Command | Expire, prefix: string): Command | Expire {
+  const named = { ...item } as Record<string, unknown>;
+  for (const field of ['holdId', 'entryId', 'ledgerId', 'keyId']) {
+    if (field in named) named[field] = prefix + String(named[field]);
+  }
+  return named as unknown as Command | Expire;
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,156 @@
+// What a store adds to the core: batches that stand or fall command by command, and leases that give back what dead processes held.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { type Micros, micros } from '../../src/lib/money.ts';
+import type { Expire } from '../../src/ledger/core.ts';
+import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { readBalance } from '../../src/ledger/queries.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const ledgerId = 'acc:live';
+
+onEachStore((store) => {
+  test('a command that cannot be run fails alone; the rest of its batch is written', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    const badKey = reserveOf({ ...hold('b'), keyId: 'nobody' }, 1);
+    const badAmount = { ...reserveOf(hold('c'), 1), amountMicros: 0.5 as Micros };
+    const below = { ...settleOf(hold('a'), 1), costMicros: micros(-1) };
+    const tooMuch = creditOf(ledgerId, Number.MAX_SAFE_INTEGER);
+    const replies = await open('run_1').run([
+      creditOf(ledgerId, 100),
+      reserveOf(hold('a'), 30),
+      badKey,
+      badAmount,
+      below,
+      tooMuch,
+      settleOf(hold('a'), 20),
+    ]);
+    assert.deepEqual(
+      replies.map(({ type }) => type),
+      ['credited', 'held', 'rejected', 'rejected', 'rejected', 'rejected', 'charged'],
+    );
+    assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 80);
+    assert.equal((await verify(database.read)).ok, true);
+  });
+
+  test('a hold reserved and settled in one batch is charged', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    const batch = [creditOf(ledgerId, 100), reserveOf(hold('a'), 30), settleOf(hold('a'), 20), settleOf(hold('a'), 20)];
+    const replies = await open('run_1').run(batch);
+    assert.deepEqual(
+      replies.map(({ type }) => type),
+      ['credited', 'held', 'charged', 'charged'],
+    );
+    assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 4, charges: 1 });
+  });
+
+  test('a batch may be empty, and may name what does not exist', async (t) => {
+    const { open } = await openBooks(t, store);
+    const books = open('run_1');
+    assert.deepEqual(await books.run([]), []);
+    const unknown = { holdId: 'x', ledgerId: 'nobody:live', keyId: 'k' } as const;
+    const expire: Expire = { type: 'expire', holdId: 'x' };
+    const replies = await books.run([reserveOf(unknown, 1), settleOf(unknown, 1), creditOf('nobody:live', 1), expire]);
+    assert.deepEqual(
+      replies.map(({ type }) => type),
+      ['unknown-ledger', 'unknown-hold', 'unknown-ledger', 'unknown-hold'],
+    );
+  });
+
+  test('two processes that write the same ledgers at once, in opposite orders, lose nothing and never wait for each other in a ring', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    await addAccount(database, 'bcc', ['l']);
+    const processes = [open('run_1'), open('run_2'), open('run_3')];
+    const rounds = Array.from({ length: 40 }, (_, round) =>
+      processes.map((books, index) => {
+        const credits = (['acc:live', 'bcc:live'] as const).map((id) => creditOf(id, 1, `c-${round}-${index}-${id}`));
+        return books.run(index % 2 === 0 ? credits : credits.toReversed());
+      }),
+    );
+    const replies = (await Promise.all(rounds.flat())).flat();
+    assert.ok(replies.every(({ type }) => type === 'credited'));
+    for (const id of ['acc:live', 'bcc:live'] as const) {
+      assert.equal((await readBalance(database.read, id))?.postedMicros, 120);
+    }
+    assert.equal((await verify(database.read)).ok, true);
+  });
+
+  test('one command that two processes send at once is run once', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    const processes = [open('run_1'), open('run_2'), open('run_3')];
+    for (let round = 0; round < 30; round++) {
+      const batch = [creditOf(ledgerId, 10, `c${round}`), reserveOf(hold(`h${round}`), 5), settleOf(hold(`h${round}`), 3)];
+      const replies = await Promise.all(processes.map((books) => books.run(batch)));
+      assert.deepEqual(replies[1], replies[0]);
+      assert.deepEqual(replies[2], replies[0]);
+    }
+    assert.equal((await readBalance(database.read, ledgerId))?.postedMicros, 30 * 7);
+    assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 91, charges: 30 });
+  });
+
+  test('holds of a process whose lease ended are given back within a minute; those of a process that renews it are kept', async (t) => {
+    const { open, clock, held } = await openBooks(t, store);
+    const [quiet, lively] = [open('run_quiet'), open('run_lively')];
+    await quiet.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_quiet' }]);
+    await lively.run([{ ...reserveOf(hold('b'), 20), owner: 'run_lively' }]);
+    for (let seconds = 0; (await lively.sweep()) === 0; seconds += 10) {
+      assert.equal(await held(), 30);
+      assert.ok(seconds < 60, 'still held after a minute');
+      clock.nowMs += 10_000;
+    }
+    assert.ok(clock.nowMs - startMs >= 40_000, 'given back before the lease ended');
+    assert.equal(await held(), 20);
+    // The quiet process comes back: its late settlement is charged from what is available, and it may place holds again.
+    const [charged, reserved] = await quiet.run([settleOf(hold('a'), 10), { ...reserveOf(hold('c'), 5), owner: 'run_quiet' }]);
+    assert.deepEqual(
+      [charged, reserved?.type],
+      [{ type: 'charged', chargedMicros: 10, lossMicros: 0, availableMicros: 70 }, 'held'],
+    );
+    assert.equal(await lively.sweep(), 0);
+  });
+
+  test('a ledger that closes leaves nothing behind that another would wait for', async (t) => {
+    const { open, held } = await openBooks(t, store);
+    const [first, second] = [open('run_first'), open('run_second')];
+    await second.sweep();
+    await first.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_first' }]);
+    assert.equal(await second.sweep(), 0);
+    await first.close();
+    assert.equal(await second.sweep(), 1);
+    assert.equal(await held(), 0);
+  });
+
+  test('a lease is renewed by the batches too, so that no hold is ever placed without one', async (t) => {
+    const { open, clock } = await openBooks(t, store);
+    const [sleeper, other] = [open('run_1'), open('run_2')];
+    const sweepTwice = async () => (await other.sweep()) + (await other.sweep());
+    await sleeper.run([creditOf(ledgerId, 100)]);
+    clock.nowMs += 3_600_000;
+    await sweepTwice();
+    assert.equal((await sleeper.run([reserveOf(hold('a'), 10)]))[0]!.type, 'held');
+    assert.equal(await sweepTwice(), 0);
+    // Undone with its transaction, the renewal is made again.
+    clock.nowMs += 3_600_000;
+    await sleeper.run([{ ...creditOf(ledgerId, 1), amountMicros: micros(-1) }]);
+    await sleeper.run([reserveOf(hold('b'), 10)]);
+    assert.equal(await sweepTwice(), 0);
+  });
+});
+
+function hold(id: string) {
+  return { holdId: id, ledgerId, keyId: 'k' } as const;
+}
+
+async function openBooks(t: TestContext, store: StoreKind) {
+  const database = await store.openDatabase(t);
+  await addAccount(database, 'acc', ['k']);
+  const clock = { nowMs: startMs };
+  return {
+    database,
+    clock,
+    held: async () => (await readBalance(database.read, ledgerId))?.heldMicros,
+    /** As another process would open it. */
+    open: (owner: string) => store.openStore(t, database, { owner, clock }),
+  };
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '../../src/db/database.ts';
+import type { Micros } from '../../src/lib/money.ts';
+import { addAccount, creditOf, reserveOf, settleOf } from '../../src/ledger/fixture.ts';
+import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
+import { readBalance } from '../../src/ledger/queries.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const ledgerId = 'acc:live';
+
+onEachStore((store) => {
+  test('of 500 requests at once on a balance for 137, exactly 137 are held', async (t) => {
+    const database = await openBooks(t, store);
+    const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+    await ledger.submit(creditOf(ledgerId, 137 * 1_000 + 999));
+    const outcomes = await Promise.all(
+      Array.from({ length: 500 }, (_, index) => ledger.submit(reserveOf(hold(`h${index}`), 1_000))),
+    );
+    assert.equal(outcomes.filter(({ type }) => type === 'held').length, 137);
+    assert.equal(outcomes.filter(({ type }) => type === 'insufficient-balance').length, 363);
+    assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 999);
+    await ledger.close();
+    assert.equal((await verify(database.read)).ok, true);
+  });
+
+  test('of 500 requests at once under a daily cap for 41, from two ledgers on one database, exactly 41 are held', async (t) => {
+    const database = await openBooks(t, store);
+    const ledgers = await Promise.all(['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner })));
+    await ledgers[0]!.submit(creditOf(ledgerId, 1_000_000));
+    const asked = Array.from({ length: 500 }, (_, index) => {
+      const command = reserveOf(hold(`h${index}`), 100, { daily: 4_199 });
+      return ledgers[index % 2]!.submit({ ...command, owner: `run_${(index % 2) + 1}` });
+    });
+    const outcomes = await Promise.all(asked);
+    assert.equal(outcomes.filter(({ type }) => type === 'held').length, 41);
+    assert.equal(outcomes.filter(({ type }) => type === 'key-daily-limit').length, 459);
+    assert.equal((await verify(database.read)).ok, true);
+    await Promise.all(ledgers.map((ledger) => ledger.close()));
+  });
+
+  test('what was answered is there for every other reader', async (t) => {
+    const database = await openBooks(t, store);
+    const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+    await ledger.submit(creditOf(ledgerId, 100));
+    await ledger.submit(reserveOf(hold('a'), 60));
+    assert.deepEqual(await ledger.submit(settleOf(hold('a'), 45)), {
+      type: 'charged',
+      chargedMicros: 45,
+      lossMicros: 0,
+      availableMicros: 55,
+    });
+    assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 55);
+    await ledger.close();
+  });
+
+  test('the command line credits and debits beside a gateway that is charging', async (t) => {
+    const database = await openBooks(t, store);
+    const gateway = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+    const admin = await openLedgerInProcess(database.url);
+    await admin.submit(creditOf(ledgerId, 1_000_000));
+    const charging = Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        await gateway.submit(reserveOf(hold(`h${index}`), 20));
+        return gateway.submit(settleOf(hold(`h${index}`), 10));
+      }),
+    );
+    for (let index = 0; index < 20; index++) {
+      await admin.submit({ ...creditOf(ledgerId, 7, `e${index}`), type: index % 2 ? 'debit' : 'credit' });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await charging;
+    assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 1_000_000 - 200 * 10);
+    await assert.rejects(admin.submit({ ...creditOf(ledgerId, 1), amountMicros: 0.5 as Micros }), /microdollars/);
+    assert.equal((await verify(database.read)).ok, true);
+    await admin.close();
+    await gateway.close();
+  });
+
+  test('a ledger without its tables does not open, and says why', async (t) => {
+    const database = await store.openDatabase(t);
+    await database.write.schema.dropTable('holds').execute();
+    await assert.rejects(
+      openLedger({ databaseUrl: database.url, owner: 'run_1' }),
+      /no such table: holds|relation "holds" does not exist/,
+    );
+  });
+
+  test('a process killed while it charges loses no charge that it confirmed, makes none twice and leaves nothing held', async (t) => {
+    const database = await openBooks(t, store);
+    const kills = 5;
+    const confirmed: string[] = [];
+    for (let start = 0; start < kills; start++) {
+      confirmed.push(...(await chargeUntilKilled(database.url, `run_${start}`, 20 + 40 * Math.random())));
+    }
+    await sweepAfterAnHour(t, database, store);
+    const balance = await readBalance(database.read, ledgerId);
+    const charges = await database.read.selectFrom('charges').select(['id', 'cost_micros']).execute();
+    const charged = new Set(charges.map(({ id }) => id));
+    assert.deepEqual(
+      confirmed.filter((id) => !charged.has(id)),
+      [],
+      'lost',
+    );
+    assert.deepEqual([balance?.heldMicros, balance?.postedMicros], [0, kills * 1_000_000_000 - charges.length * 7]);
+    assert.ok(charges.every((charge) => charge.cost_micros === 7));
+    assert.equal((await verify(database.read)).ok, true);
+    t.diagnostic(`${kills} kills: ${confirmed.length} charges confirmed, ${charges.length} made, 0 lost, 0 held`);
+  });
+});
+
+/** The ids that a charging process confirmed before it was killed, some time after its first. */
+async function chargeUntilKilled(databaseUrl: string, name: string, afterMs: number): Promise<readonly string[]> {
+  const program = fileURLToPath(new URL('../../src/ledger/charging-process.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  for await (const bytes of child.stdout) {
+    if (output === '') setTimeout(() => child.kill('SIGKILL'), afterMs);
+    output += String(bytes);
+  }
+  assert.notEqual(output, '', 'nothing was charged before the end');
+  // A line cut off by the kill was not confirmed.
+  return output.split('\n').slice(0, -1);
+}
+
+/** By then the leases of all who were killed have ended. */
+async function sweepAfterAnHour(t: TestContext, database: Database, store: StoreKind): Promise<void> {
+  const books = store.openStore(t, database, { owner: 'run_last', clock: { nowMs: Date.now() + 3_600_000 } });
+  await books.sweep();
+  await books.sweep();
+}
+
+function hold(id: string) {
+  return { holdId: id, ledgerId, keyId: 'k' } as const;
+}
+
+async function openBooks(t: TestContext, store: StoreKind): Promise<Database> {
+  const database = await store.openDatabase(t);
+  await addAccount(database, 'acc', ['k']);
+  return database;
+}

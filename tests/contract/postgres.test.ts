@@ -1,0 +1,238 @@
+// What only PostgreSQL has: a server that can be away, be restarted or cut connections in the middle of anything, and operators who
+// name it wrongly. The client's journal is compared with the books after each.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { DatabaseUnusable } from '../../src/db/database-error.ts';
+import { connectPool } from '../../src/db/postgres-pool.ts';
+import type { Ledger } from '../../src/ledger/commands.ts';
+import { addAccount, creditOf, reserveOf, settleOf } from '../../src/ledger/fixture.ts';
+import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
+import { ledgerPool } from '../../src/ledger/postgres-ledger.ts';
+import { PostgresStore } from '../../src/ledger/postgres-store.ts';
+import { readBalance } from '../../src/ledger/queries.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { createDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
+
+const creditMicros = 100_000_000;
+
+test(
+  'connections that are cut under load, at any statement, cost nothing and charge nothing twice',
+  { timeout: 120_000 },
+  async (t) => {
+    const { database, ledgers, journal, charging } = await startCharging(t);
+    const server = await postgresServer();
+    let cut = 0;
+    for (let round = 0; round < 40; round++) {
+      await sleep(5 + Math.random() * 40);
+      cut += await server.cutConnections(databaseNameOf(database.url));
+    }
+    await finish({ database, ledgers, journal, charging });
+    assert.ok(cut >= 40, `${cut} connections were cut`);
+    t.diagnostic(`${cut} connections cut: ${journal.size} charges, 0 lost, 0 double, 0 held`);
+  },
+);
+
+test(
+  'a server that is restarted, or crashes, under load costs nothing and charges nothing twice',
+  { timeout: 120_000 },
+  async (t) => {
+    const { database, ledgers, journal, charging } = await startCharging(t);
+    const server = await postgresServer();
+    for (const mode of ['fast', 'immediate', 'fast', 'immediate'] as const) {
+      await sleep(100 + Math.random() * 100);
+      const before = journal.size;
+      await server.restart(mode, 200);
+      while (journal.size < before + 50) await sleep(5);
+    }
+    await finish({ database, ledgers, journal, charging });
+    t.diagnostic(`4 restarts: ${journal.size} charges, 0 lost, 0 double, 0 held`);
+  },
+);
+
+test('a transaction whose commit was never answered is found again by its ids, or never happened', async (t) => {
+  const { database } = await openBooks(t);
+  const pool = ledgerPool(database.url);
+  t.after(() => pool.end());
+  const store = new PostgresStore(pool);
+  const server = await postgresServer();
+  await store.run([creditOf('acc:live', creditMicros)]);
+  let unknown = 0;
+  for (let round = 0; round < 60; round++) {
+    const asked = { holdId: `h${round}`, ledgerId: 'acc:live', keyId: 'k' } as const;
+    const batch = [reserveOf(asked, 10), settleOf(asked, 7)];
+    const cutting = sleep(Math.random() * 4).then(() => server.cutConnections(databaseNameOf(database.url)));
+    let replies = null;
+    while (replies === null) {
+      replies = await store.run(batch).catch(() => {
+        unknown += 1;
+        return null;
+      });
+    }
+    assert.deepEqual(
+      replies.map(({ type }) => type),
+      ['held', 'charged'],
+    );
+    await cutting;
+  }
+  const balance = await again(() => readBalance(database.read, 'acc:live'));
+  assert.deepEqual([balance?.postedMicros, balance?.heldMicros], [creditMicros - 60 * 7, 0]);
+  assert.ok((await verify(database.read)).ok);
+  t.diagnostic(`${unknown} answers lost on the way`);
+});
+
+test('a batch that waits for a lock sees what was done meanwhile, not what was there before', async (t) => {
+  const { database } = await openBooks(t);
+  const pool = ledgerPool(database.url);
+  t.after(() => pool.end());
+  const store = new PostgresStore(pool);
+  const asked = { holdId: 'h', ledgerId: 'acc:live', keyId: 'k' } as const;
+  await store.run([creditOf('acc:live', 100), reserveOf(asked, 60)]);
+  const blocker = await pool.connect();
+  await blocker.query('begin');
+  await blocker.query(`select from ledgers where id = 'acc:live' for update`);
+  const charges = [store.run([settleOf(asked, 60)]), store.run([settleOf(asked, 60)])];
+  await sleep(100);
+  await blocker.query('commit');
+  blocker.release();
+  const replies = (await Promise.all(charges)).flat();
+  assert.deepEqual(replies[0], replies[1]);
+  assert.equal((await readBalance(database.read, 'acc:live'))?.postedMicros, 40);
+  assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 4, charges: 1 });
+});
+
+test('pages of charges are read in the order of their index, however many there are', async (t) => {
+  const { database } = await openBooks(t);
+  const pool = ledgerPool(database.url);
+  t.after(() => pool.end());
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
+    `explain (costs off) select * from charges where ledger_id = 'acc:live' and (created_at_ms, id) < (5, 'a')
+     order by created_at_ms desc, id desc limit 21`,
+  );
+  assert.deepEqual(
+    rows.map((row) => row['QUERY PLAN'].trim()),
+    [
+      'Limit',
+      '->  Index Scan using charges_newest_first on charges',
+      `Index Cond: ((ledger_id = 'acc:live'::text) AND (ROW(created_at_ms, id) < ROW(5, 'a'::text)))`,
+    ],
+  );
+});
+
+test('integers beyond those that a double holds exactly are refused, not rounded', async (t) => {
+  const pool = connectPool(await createDatabase(), { max: 1, statementTimeoutMs: 1_000 });
+  t.after(() => pool.end());
+  assert.deepEqual((await pool.query('select 9007199254740991::int8 as value')).rows, [{ value: 9_007_199_254_740_991 }]);
+  await assert.rejects(
+    pool.query('select 9007199254740993::int8'),
+    /9007199254740993, which is no number that can be read exactly/,
+  );
+  assert.deepEqual((await pool.query('select 1::int8 as value')).rows, [{ value: 1 }]);
+});
+
+test('commits are on the disk before they are answered, also where the server was told otherwise', async (t) => {
+  const url = await createDatabase();
+  const server = await postgresServer();
+  await server.query(`alter database ${databaseNameOf(url)} set synchronous_commit = off`);
+  const pool = ledgerPool(url);
+  t.after(() => pool.end());
+  assert.deepEqual((await pool.query('show synchronous_commit')).rows, [{ synchronous_commit: 'on' }]);
+});
+
+test('what is wrong with an address is told to the operator, with a remedy and without the password', async () => {
+  const url = await createDatabase();
+  const password = 'postgres-password-000111';
+  const mistakes: readonly (readonly [string, RegExp])[] = [
+    [url.replace(password, `${password}x`), /refused the user tollgate\. Check the user and password/],
+    [url.replace('/books_', '/absent_'), /has no database absent_\d+\. Make it with "createdb absent_/],
+    [`postgres://me:${password}@127.0.0.1:1/x`, /cannot be reached at 127\.0\.0\.1:1 \(ECONNREFUSED\)\. Check the host and port/],
+    [`postgres://me:${password}@nowhere.invalid/x`, /cannot be reached at nowhere\.invalid/],
+    [`${url}&sslmode=require`, /does not offer TLS\. Leave sslmode out/],
+  ];
+  for (const [mistake, expected] of mistakes) {
+    const database = openDatabase(mistake);
+    const error = await database.migrate().then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    await database.close();
+    assert.ok(error instanceof DatabaseUnusable, `${mistake}: ${String(error)}`);
+    assert.match(error.message, expected);
+    assert.ok(!error.message.includes(password));
+    await assert.rejects(openLedgerInProcess(mistake), expected);
+  }
+});
+
+test('a user who may not make tables is told what to grant', async () => {
+  const url = await createDatabase();
+  const server = await postgresServer();
+  await server.query(`create role guest login password 'guest'`);
+  const database = openDatabase(url.replace(/\/\/[^@]+@/, '//guest:guest@'));
+  await assert.rejects(database.migrate(), /The user guest may not make tables in the database books_\d+\. Grant it/);
+  await database.close();
+});
+
+type Charging = {
+  readonly database: Database;
+  readonly ledgers: readonly Ledger[];
+  /** What clients were told that was charged. */
+  readonly journal: Set<string>;
+  readonly charging: { isOver: boolean; done: Promise<unknown> };
+};
+
+/** Two replicas that charge one account as fast as they can. */
+async function startCharging(t: TestContext): Promise<Charging> {
+  const { database } = await openBooks(t);
+  const ledgers = await Promise.all(['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner })));
+  await ledgers[0]!.submit(creditOf('acc:live', creditMicros));
+  const journal = new Set<string>();
+  const charging = { isOver: false, done: Promise.resolve() as Promise<unknown> };
+  const chargeOn = async (ledger: Ledger, lane: string) => {
+    for (let number = 0; !charging.isOver; number++) {
+      const asked = { holdId: `${lane}-${number}`, ledgerId: 'acc:live', keyId: 'k' } as const;
+      const held = await ledger.submit({ ...reserveOf(asked, 10, { daily: creditMicros }), owner: `run_${lane[0]}` });
+      assert.equal(held.type, 'held');
+      const charged = await ledger.submit(settleOf(asked, 7));
+      assert.equal(charged.type, 'charged');
+      journal.add(asked.holdId);
+    }
+  };
+  charging.done = Promise.all(
+    ledgers.flatMap((ledger, index) => Array.from({ length: 8 }, (_, lane) => chargeOn(ledger, `${index + 1}-${lane}`))),
+  );
+  return { database, ledgers, journal, charging };
+}
+
+async function finish({ database, ledgers, journal, charging }: Charging): Promise<void> {
+  charging.isOver = true;
+  await charging.done;
+  await Promise.all(ledgers.map((ledger) => ledger.close()));
+  const charges = await again(() => database.read.selectFrom('charges').select(['id', 'cost_micros']).execute());
+  assert.deepEqual(new Set(charges.map(({ id }) => id)), journal);
+  assert.equal(charges.length, journal.size);
+  const balance = await readBalance(database.read, 'acc:live');
+  assert.deepEqual([balance?.postedMicros, balance?.heldMicros], [creditMicros - 7 * journal.size, 0]);
+  const result = await verify(database.read);
+  assert.ok(result.ok, JSON.stringify(result));
+}
+
+/** A query on a connection that was cut while it was idle may fail once. */
+async function again<Result>(query: () => Promise<Result>): Promise<Result> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await query();
+    } catch (error) {
+      if (tries === 20) throw error;
+      await sleep(20);
+    }
+  }
+}
+
+async function openBooks(t: TestContext): Promise<{ readonly database: Database }> {
+  const database = openDatabase(await createDatabase());
+  t.after(() => database.close());
+  await database.migrate();
+  await addAccount(database, 'acc', ['k']);
+  return { database };
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { listCharges, readBalance } from '../../src/ledger/queries.ts';
+import type { UsageCursor } from '../../src/ledger/usage-cursor.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const ledgerId = 'acc:live';
+
+onEachStore((store) => {
+  test('a new account has an empty live ledger and $1 000 of play money, booked as an entry', async (t) => {
+    const { database } = await openBooks(t, store);
+    const zero = { postedMicros: 0, heldMicros: 0, availableMicros: 0, inputTokens: 0, outputTokens: 0 };
+    assert.deepEqual(await readBalance(database.read, 'acc:live'), zero);
+    assert.deepEqual(await readBalance(database.read, 'acc:test'), { ...zero, postedMicros: 1e9, availableMicros: 1e9 });
+    const entries = await database.read.selectFrom('entries').select(['ledger_id', 'kind', 'note', 'created_at_ms']).execute();
+    assert.deepEqual(
+      entries.map((entry) => ({ ...entry })),
+      [{ ledger_id: 'acc:test', kind: 'credit', note: 'play money', created_at_ms: startMs }],
+    );
+    assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 1, charges: 0 });
+  });
+
+  test('a balance counts out what is held and counts tokens of all time, cached ones as input', async (t) => {
+    const { database, books } = await openBooks(t, store);
+    await books.run([creditOf(ledgerId, 100), reserveOf(hold('a'), 30), settleOf(hold('a'), 20), reserveOf(hold('b'), 50)]);
+    assert.deepEqual(await readBalance(database.read, ledgerId), {
+      postedMicros: 80,
+      heldMicros: 50,
+      availableMicros: 30,
+      inputTokens: 100,
+      outputTokens: 10,
+    });
+    assert.equal(await readBalance(database.read, 'nobody:live'), null);
+  });
+
+  test('pages of charges are complete, newest first, and the last one says so', async (t) => {
+    const { database, books, clock } = await openBooks(t, store);
+    await books.run([creditOf(ledgerId, 1_000)]);
+    // Several in the same millisecond: only the id then tells which is newer.
+    for (const id of ['c3', 'c1', 'c2', 'c6', 'c5', 'c4']) {
+      await books.run([reserveOf(hold(id), 5), settleOf(hold(id), 5)]);
+      if (id === 'c2') clock.nowMs += 1;
+    }
+    const pages = await readPages(2);
+    assert.deepEqual(pages, [
+      ['c6', 'c5'],
+      ['c4', 'c3'],
+      ['c2', 'c1'],
+    ]);
+    assert.deepEqual(await readPages(4), [
+      ['c6', 'c5', 'c4', 'c3'],
+      ['c2', 'c1'],
+    ]);
+    assert.deepEqual(await readPages(6), [['c6', 'c5', 'c4', 'c3', 'c2', 'c1']]);
+
+    async function readPages(limit: number): Promise<string[][]> {
+      const read: string[][] = [];
+      let cursor: UsageCursor | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof listCharges>> = await listCharges(database.read, { ledgerId, limit, cursor });
+        read.push(page.charges.map(({ id }) => id));
+        cursor = page.next;
+      } while (cursor);
+      return read;
+    }
+  });
+
+  test('charges that arrive while pages are read neither shift nor repeat any', async (t) => {
+    const { database, books, clock } = await openBooks(t, store);
+    await books.run([creditOf(ledgerId, 1_000)]);
+    const charge = (id: string) => books.run([reserveOf(hold(id), 5), settleOf(hold(id), 5)]);
+    for (const id of ['c1', 'c2', 'c3']) await charge(id);
+    const first = await listCharges(database.read, { ledgerId, limit: 2, cursor: null });
+    clock.nowMs += 1;
+    await charge('c4');
+    const second = await listCharges(database.read, { ledgerId, limit: 2, cursor: first.next });
+    assert.deepEqual(second, { charges: second.charges, next: null });
+    assert.deepEqual(
+      [...first.charges, ...second.charges].map(({ id }) => id),
+      ['c3', 'c2', 'c1'],
+    );
+  });
+
+  test('one request is found by its id, only in its own ledger, with everything it was charged by', async (t) => {
+    const { database, books } = await openBooks(t, store);
+    await books.run([creditOf(ledgerId, 100), reserveOf(hold('a'), 30), settleOf(hold('a'), 120)]);
+    const find = (id: `${string}:live`, holdId: string) =>
+      listCharges(database.read, { ledgerId: id, limit: 20, cursor: null, holdId });
+    assert.deepEqual(await find(ledgerId, 'a'), {
+      charges: [{ ...record, ...idsOf('a'), costMicros: 100, lossMicros: 20, holdMicros: 30, createdAtMs: startMs }],
+      next: null,
+    });
+    assert.deepEqual((await find(ledgerId, 'b')).charges, []);
+    assert.deepEqual((await find('other:live', 'a')).charges, []);
+  });
+});
+
+function hold(id: string) {
+  return { holdId: id, ledgerId, keyId: 'k' } as const;
+}
+
+function idsOf(id: string) {
+  return { id, ledgerId, keyId: 'k' };
+}
+
+async function openBooks(t: TestContext, store: StoreKind) {
+  const database = await store.openDatabase(t);
+  await addAccount(database, 'acc', ['k']);
+  const clock = { nowMs: startMs };
+  return { database, clock, books: store.openStore(t, database, { clock }) };
+}

@@ -1,0 +1,114 @@
+// The two stores behind one face, for the suites that both must pass.
+import { describe, type TestContext } from 'node:test';
+import { sql } from 'kysely';
+import { type Database, openDatabase, sqlitePathOf } from '../../src/db/database.ts';
+import { connectSqlite } from '../../src/db/sqlite-connection.ts';
+import type { Command } from '../../src/ledger/commands.ts';
+import type { Expire } from '../../src/ledger/core.ts';
+import { openTestDatabase, startMs } from '../../src/ledger/fixture.ts';
+import { ledgerPool } from '../../src/ledger/postgres-ledger.ts';
+import { PostgresLease } from '../../src/ledger/postgres-lease.ts';
+import { PostgresStore } from '../../src/ledger/postgres-store.ts';
+import { SqliteLease } from '../../src/ledger/sqlite-lease.ts';
+import { type Reply, SqliteStore } from '../../src/ledger/sqlite-store.ts';
+import { createDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
+
+export type Clock = { nowMs: number };
+
+export type OpenStore = {
+  readonly run: (commands: readonly (Command | Expire)[]) => Promise<readonly Reply[]>;
+  readonly sweep: () => Promise<number>;
+  readonly close: () => Promise<void>;
+};
+
+export type StoreKind = {
+  readonly name: 'SQLite' | 'PostgreSQL';
+  readonly dialect: 'sqlite' | 'postgres';
+  /** A URL of an empty database of the test's own. */
+  readonly createUrl: (t: TestContext) => Promise<string>;
+  /** With its tables; closed after the test. */
+  readonly openDatabase: (t: TestContext) => Promise<Database>;
+  /** As another process, named `owner`, would open it. Without an owner it has no lease. */
+  readonly openStore: (t: TestContext, database: Database, options?: { owner?: string; clock?: Clock }) => OpenStore;
+  /** Statements as an operator types them, also several at once. */
+  readonly execute: (database: Database, statements: string) => Promise<void>;
+  /** The statements that take the guards of append-only tables away. */
+  readonly withoutGuards: string;
+};
+
+const actions = ['update', 'delete'];
+const guarded = ['entries', 'charges'];
+
+const sqlite: StoreKind = {
+  name: 'SQLite',
+  dialect: 'sqlite',
+  createUrl: async (t) => (await openTestDatabase(t)).url.replace('test.db', 'empty.db'),
+  openDatabase: openTestDatabase,
+  openStore: (t, database, { owner, clock = { nowMs: startMs } } = {}) => {
+    const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
+    t.after(() => connection.close());
+    const self = { owner: owner ?? '', host: 'here', pid: pidOf(owner), processStartedAtMs: 1 };
+    const lease = owner === undefined ? undefined : new SqliteLease(connection, self, () => true);
+    const store = new SqliteStore(connection, { clock: () => clock.nowMs, lease });
+    return { run: async (commands) => store.run(commands), sweep: async () => store.sweep(), close: async () => store.close() };
+  },
+  execute: async (database, statements) => {
+    const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
+    connection.exec(statements);
+    connection.close();
+  },
+  withoutGuards: guarded.flatMap((table) => actions.map((action) => `drop trigger ${table}_refuse_${action}`)).join('; '),
+};
+
+const postgres: StoreKind = {
+  name: 'PostgreSQL',
+  dialect: 'postgres',
+  createUrl: () => createDatabase(),
+  openDatabase: async (t) => {
+    const database = openDatabase(await createDatabase(await migratedTemplate()));
+    t.after(() => database.close());
+    return database;
+  },
+  openStore: (t, database, { owner, clock = { nowMs: startMs } } = {}) => {
+    const pool = ledgerPool(database.url);
+    t.after(() => pool.end());
+    const self = { owner: owner ?? '', host: 'here', pid: pidOf(owner), processStartedAtMs: 1 };
+    const lease = owner === undefined ? undefined : new PostgresLease(self, () => clock.nowMs);
+    return new PostgresStore(pool, { clock: () => clock.nowMs, lease });
+  },
+  execute: async (database, statements) => {
+    await (await postgresServer()).query(statements, databaseNameOf(database.url));
+  },
+  withoutGuards: guarded
+    .flatMap((table) => actions.map((action) => `drop trigger ${table}_refuse_${action} on ${table}`))
+    .join('; '),
+};
+
+const stores: readonly StoreKind[] = [sqlite, postgres];
+
+/** Runs a suite on each store. */
+export function onEachStore(suite: (store: StoreKind) => void): void {
+  for (const store of stores) void describe(`on ${store.name}`, () => suite(store));
+}
+
+export async function run(database: Database, statement: string): Promise<void> {
+  await sql.raw(statement).execute(database.write);
+}
+
+/** Copied for each test: migrating anew would take most of its time. */
+let template: Promise<string> | null = null;
+
+function migratedTemplate(): Promise<string> {
+  template ??= createDatabase().then(async (url) => {
+    const database = openDatabase(url);
+    await database.migrate();
+    await database.close();
+    return databaseNameOf(url);
+  });
+  return template;
+}
+
+/** Owners of one machine have pids of their own. */
+function pidOf(owner = ''): number {
+  return 1 + [...owner].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0);
+}

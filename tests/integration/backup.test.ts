@@ -1,0 +1,121 @@
+// A copy of the books, made while they are being written, and a gateway that goes on from it.
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from '../../src/db/database.ts';
+import { test, type TestContext } from 'node:test';
+import { answerContent } from '../support/answers.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { startProgram } from '../support/program.ts';
+
+const chat = endpoint('chat');
+/** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
+const costMicros = 65;
+
+test(
+  'a backup under load holds every charge that was told before it began, verifies, and serves',
+  { timeout: 120_000 },
+  async (t) => {
+    const gateway = await start(t);
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const load = chargeOn(gateway, key);
+    await load.charges(50);
+    const told = load.told();
+    const file = join(folderFor(t), 'books.db');
+    const backup = await gateway.program.cli<{ file: string; bytes: number }>('backup', file);
+    assert.deepEqual(backup, { file, bytes: statSync(file).size });
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.ok(load.told() > told, 'requests were served while it was made');
+    await load.stop();
+
+    const restored = await restore(t, file, join(gateway.program.dataDir, 'secret'));
+    await restored.verify();
+    const { balance_cents: cents } = (await (await fetch(`${restored.url}/v1/balance`, auth(key))).json()) as {
+      balance_cents: number;
+    };
+    assert.ok(cents <= Math.floor((5_000_000 - told * costMicros) / 10_000), 'a charge that was told is missing');
+    const dbg = openDatabase('sqlite:' + join(dir, 'tollgate.db'));
+  console.log(await dbg.read.selectFrom('holds').selectAll().execute(), await dbg.read.selectFrom('hold_owners').selectAll().execute(), await dbg.read.selectFrom('ledgers').selectAll().execute(), restored.pid);
+  await dbg.close();
+  const accounts = await restored.cli<{ id: string; live_available_micros: number }[]>('accounts', 'list');
+    const available = accounts.find(({ id }) => id === account)!.live_available_micros;
+    assert.equal((5_000_000 - available) % costMicros, 0, 'nothing is held by the requests that ran then');
+    t.diagnostic(`${told} charges told before, ${(5_000_000 - available) / costMicros} in the copy, ${load.told()} in the end`);
+  },
+);
+
+test('a backup never writes over a file, and leaves nothing half made', async (t) => {
+  const gateway = await start(t);
+  const folder = folderFor(t);
+  const file = join(folder, 'books.db');
+  writeFileSync(file, 'precious');
+  await assert.rejects(gateway.program.cli('backup', file), /books\.db exists already; name a new file/);
+  assert.equal(statSync(file).size, 'precious'.length);
+  await assert.rejects(gateway.program.cli('backup', join(folder, 'absent', 'books.db')), /absent/);
+  assert.ok(!existsSync(join(folder, 'absent')));
+});
+
+test('books on PostgreSQL are backed up with its own tool, which the command names', async (t) => {
+  const program = await startProgram({ databaseUrl: await createDatabase() });
+  t.after(() => program.stop());
+  await assert.rejects(
+    program.cli('backup', join(folderFor(t), 'books.db')),
+    /pg_dump --format=custom --file=<file> "\$DATABASE_URL"/,
+  );
+});
+
+async function start(t: TestContext): Promise<TestGateway> {
+  const gateway = await startGateway({ log: { level: 'error' } });
+  t.after(() => gateway.stop());
+  const content = { text: 'one two', tokens: { input: 100, output: 20 } };
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  return gateway;
+}
+
+function chargeOn(gateway: TestGateway, key: string) {
+  let told = 0;
+  let isOver = false;
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      const reply = await gateway.post(chat.path, { key, body: chat.body() });
+      assert.equal(reply.costMicros, costMicros);
+      told += 1;
+    }
+  });
+  return {
+    told: () => told,
+    charges: async (count: number) => {
+      while (told < count) await new Promise((resolve) => setImmediate(resolve));
+    },
+    stop: async () => {
+      isOver = true;
+      await Promise.all(clients);
+    },
+  };
+}
+
+/** As docs/operations.md says: the file and the secret into the data folder of a program that does not run. */
+async function restore(t: TestContext, file: string, secret: string) {
+  const dataDir = join(folderFor(t), 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  copyFileSync(file, join(dataDir, 'tollgate.db'));
+  copyFileSync(secret, join(dataDir, 'secret'));
+  const program = await startProgram({ env: { TOLLGATE_DATA_DIR: dataDir } });
+  t.after(() => program.stop());
+  dir = dataDir;
+  return program;
+}
+let dir = '';
+
+function auth(key: string): RequestInit {
+  return { headers: { authorization: `Bearer ${key}` } };
+}
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

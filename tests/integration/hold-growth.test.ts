@@ -1,0 +1,131 @@
+// A stream is held for slice by slice: a small balance carries as many streams as truly fit it, and one that nothing more can be held for
+// ends as at its length limit, in every pair of formats.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { streamFrames } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
+import { readPlainly } from '../support/plain/read-plainly.ts';
+import { checkStream } from '../support/stream-rules.ts';
+import { answerBytes, framesText } from '../support/upstream.ts';
+
+const sliceTokens = 256;
+/** The floor below which no answer is begun. */
+const firstTokens = 1_024;
+const outputMicros = pairPrices.output;
+
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway({
+    models: pairModels,
+    limits: { hold_slice_tokens: sliceTokens },
+    log: { level: 'error' },
+  });
+});
+after(() => gateway.stop());
+
+/** An answer of so many tokens of four bytes, paced so that holds can grow beside it. */
+function longAnswer(upstream: (typeof pairs)[number]['upstream'], tokens: number) {
+  const text = Array.from({ length: tokens }, (_, index) => `w${String(index % 100).padStart(2, '0')}`).join(' ');
+  const { start, deltas, end } = streamFrames(upstream, { text, tokens: { input: 100, output: tokens } });
+  return { text, bytes: Buffer.from(framesText([...start, ...deltas, ...end])) };
+}
+
+test('a hold grows with its answer, which is charged for what it used and gives back the rest', { timeout: 60_000 }, async () => {
+  for (const pair of pairs) {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const { text, bytes } = longAnswer(pair.upstream, 3_000);
+    gateway.upstream.on(pair.upstreamPath, answerBytes(bytes, { sizes: [20_000] }));
+    const reply = await gateway.post(pair.client.path, {
+      key,
+      body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
+    });
+    const reserved = Number(reply.headers['x-service-reserved-micros']);
+    assert.ok(reserved < (firstTokens + 600) * outputMicros, `${pair.name}: it begins with a slice, not with ${reserved}`);
+    assert.equal(checkStream(pair.client.name, reply.text, pair).text, text);
+    const cost = 100 * pairPrices.input + 3_000 * outputMicros;
+    assert.equal(reply.costMicros, cost);
+    const { heldMicros, availableMicros } = await gateway.balance(account);
+    assert.deepEqual([heldMicros, availableMicros], [0, 1_000_000 - cost]);
+  }
+});
+
+test(
+  'where nothing more can be held, the answer ends as at its length limit and is charged for what came',
+  { timeout: 60_000 },
+  async () => {
+    for (const pair of pairs) {
+      const credit = 0.03;
+      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: credit });
+      const { text, bytes } = longAnswer(pair.upstream, 6_000);
+      gateway.upstream.on(pair.upstreamPath, answerBytes(bytes, { sizes: [10_000], paceMs: 2 }));
+      const reply = await gateway.post(pair.client.path, {
+        key,
+        body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
+      });
+      const reading = checkStream(pair.client.name, reply.text, pair);
+      assert.equal(reading.ending, 'success', pair.name);
+      assert.ok(
+        reading.text.length > firstTokens && text.startsWith(reading.text) && reading.text.length < text.length,
+        pair.name,
+      );
+      assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length', pair.name);
+      const { heldMicros, availableMicros, outputTokens } = await gateway.balance(account);
+      assert.equal(heldMicros, 0);
+      assert.ok(availableMicros >= 0 && availableMicros < credit * 1_000_000);
+      assert.equal(outputTokens, Math.ceil(reading.text.length / 4), `${pair.name}: charged for what came`);
+    }
+  },
+);
+
+test('a daily cap ends an answer just as a balance does', { timeout: 30_000 }, async () => {
+  const pair = pairs[0]!;
+  const cap = 30_000;
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, dailyCapMicros: cap as never });
+  gateway.upstream.on(pair.upstreamPath, answerBytes(longAnswer(pair.upstream, 6_000).bytes, { sizes: [10_000], paceMs: 2 }));
+  const reply = await gateway.post(pair.client.path, { key, body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }) });
+  assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length');
+  assert.ok(reply.costMicros! > 0 && reply.costMicros! <= cap);
+});
+
+test('a burst of streams without a maximum runs as many as truly fit the balance', { timeout: 60_000 }, async () => {
+  const pair = pairs.find(({ name }) => name === 'chat on chat')!;
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const { start, deltas, end } = streamFrames('chat', { text: 'Hello there', tokens: { input: 100, output: 3 } });
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  gateway.upstream.on(pair.upstreamPath, async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(framesText([...start, ...deltas]));
+    await gate;
+    response.end(framesText(end));
+  });
+  const replies = Array.from({ length: 100 }, () =>
+    gateway.post(pair.client.path, { key, body: pair.body({ stream: true, max_completion_tokens: undefined }) }),
+  );
+  // All that fit are under way at once when the last refusal has come.
+  const refused: number[] = [];
+  for (const reply of replies) void reply.then(({ status }) => status !== 200 && refused.push(status));
+  const fit = Math.floor(1_000_000 / holdOf(firstTokens));
+  await until(async () => refused.length >= 100 - fit - 1);
+  const held = (await gateway.balance(account)).heldMicros;
+  release();
+  const answered = (await Promise.all(replies)).filter(({ status }) => status === 200).length;
+  assert.ok(answered >= fit && answered <= fit + 1, `${answered} ran, ${fit} fit`);
+  assert.deepEqual(new Set(refused), new Set([402]));
+  assert.ok(held <= 1_000_000 && held > 1_000_000 - holdOf(firstTokens), `${held} were held`);
+  assert.equal((await gateway.balance(account)).availableMicros, 1_000_000 - answered * (300 + 3 * outputMicros));
+});
+
+/** What is held for the request of the burst with so many tokens of output: its input is an upper estimate of a few dozen. */
+function holdOf(outputTokens: number): number {
+  return outputTokens * outputMicros + 25 * pairPrices.input;
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (const deadlineMs = Date.now() + 20_000; !(await isTrue());) {
+    assert.ok(Date.now() < deadlineMs, 'it never came');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

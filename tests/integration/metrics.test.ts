@@ -1,0 +1,68 @@
+// What an operator's Prometheus reads: the same money that the books have.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { answerContent } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const token = 'metrics-token-of-the-test';
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway({
+    metrics: { token },
+    models: {
+      'priced-model': {
+        routes: [{ provider: 'local', model: 'm' }],
+        max_input_tokens: 100_000,
+        max_output_tokens: 1_000,
+        prices: { input: 1, output: 10 },
+      },
+    },
+    pricing: { markup: 2 },
+  });
+});
+after(() => gateway.stop());
+
+test('the metrics are closed to whoever has not the token', async () => {
+  const { key } = await gateway.makeKey();
+  assert.equal((await gateway.get('/metrics')).status, 401);
+  assert.equal((await gateway.get('/metrics', { key })).status, 401);
+  assert.equal((await gateway.get('/metrics', { key: token })).status, 200);
+});
+
+test('requests, tokens, charges, cost and loss are counted as they were booked', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const body = { model: 'priced-model', max_tokens: 50, messages: [{ role: 'user', content: 'Hi' }] };
+  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }));
+  const answer = await gateway.post('/v1/chat/completions', { key, body });
+  assert.equal(answer.headers['x-service-cost-micros'], '80');
+  assert.equal((await gateway.post('/v1/chat/completions', { key, body: { ...body, model: 'nothing' } })).status, 404);
+
+  const labels = 'mode="live",model="priced-model",provider="local"';
+  const read = await gateway.get('/metrics', { key: token });
+  for (const line of [
+    'tollgate_requests_total{route="/v1/chat/completions",status="200",error_code=""} 1',
+    'tollgate_requests_total{route="/v1/chat/completions",status="404",error_code="model_not_found"} 1',
+    'tollgate_tokens_total{mode="live",model="priced-model",direction="input"} 30',
+    'tollgate_tokens_total{mode="live",model="priced-model",direction="output"} 5',
+    `tollgate_charged_micros_total{${labels}} 80`,
+    `tollgate_loss_micros_total{${labels},reason="uncollected"} 0`,
+    'tollgate_active_requests 0',
+  ]) {
+    assert.ok(read.text.includes(line), `${line} is missing in\n${read.text}`);
+  }
+});
+
+test('what more than the balance allows is counted as a loss', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.001 });
+  // The provider reports far more input than any estimate of the request holds for.
+  gateway.upstream.on(
+    '/local/v1/chat/completions',
+    answerContent('chat', { text: 'Hello', tokens: { input: 9_000, output: 5 } }),
+  );
+  const body = { model: 'priced-model', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] };
+  const answer = await gateway.post('/v1/chat/completions', { key, body });
+  assert.equal(answer.headers['x-service-cost-micros'], '1000');
+  const read = await gateway.get('/metrics', { key: token });
+  assert.match(read.text, /tollgate_loss_micros_total\{[^}]*reason="uncollected"\} 8050\n/);
+});

@@ -1,0 +1,278 @@
+// Several gateways on one PostgreSQL database: what one of them does, the others know; what happens to one of them, or to the server,
+// costs nobody a microdollar.
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { verify } from '../../src/ledger/verify.ts';
+import { answerContent } from '../support/answers.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { send, type Reply } from '../support/http.ts';
+import { createDatabase, databaseNameOf, startPostgres } from '../support/postgres.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { hang, startUpstream, type Script } from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+/** A request that uses all of its 200 tokens costs 20 cents, and its input nothing: the hold is the charge. */
+const prices = { input: 0, output: 1_000 };
+const priceMicros = 200_000;
+const dollar = 1_000_000;
+const creditUsd = 1_000;
+
+// Side by side, since one of them waits most of a minute for a lease to end.
+void describe('gateways on one database', { concurrency: true }, () => {
+  test(
+    'of 300 clients of three gateways on a balance for 100 requests, exactly 100 are served',
+    { timeout: 120_000 },
+    async (t) => {
+      const { replicas, setup } = await startReplicas(t, { count: 3 });
+      const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 20 });
+      const body = { ...chat.body(), model: 'priced' };
+      const replies = await Promise.all(
+        Array.from({ length: 300 }, (_, index) => send(replicas[index % 3]!.url + chat.path, { key, body })),
+      );
+      const served = replies.filter(({ status }) => status === 200);
+      assert.equal(served.length, 100);
+      assert.equal(replies.filter(({ status }) => status === 402).length, 200);
+      assert.ok(served.every(({ costMicros }) => costMicros === priceMicros));
+      const { postedMicros, heldMicros } = await setup.balance(account);
+      assert.deepEqual([postedMicros, heldMicros], [0, 0]);
+    },
+  );
+
+  test(
+    'what one gateway is told of keys and accounts, the others follow within five seconds',
+    { timeout: 120_000 },
+    async (t) => {
+      const { replicas, setup } = await startReplicas(t, { count: 2 });
+      const { id, key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+      const ask = async () => {
+        const body = { ...chat.body(), model: 'priced', max_completion_tokens: 1 };
+        return Promise.all(replicas.map(({ url }) => send(url + chat.path, { key, body })));
+      };
+      for (const reply of await ask()) assert.equal(reply.status, 200, reply.text);
+
+      await setup.database.write
+        .updateTable('accounts')
+        .set({ price_multiplier_ppm: 500_000 })
+        .where('id', '=', account)
+        .execute();
+      await within5s(ask, (reply) => reply.costMicros === 500);
+      await replicas[0]!.cli('keys', 'update', id, '--daily-cap-usd', '0');
+      await within5s(ask, (reply) => reply.status === 429);
+      await replicas[1]!.cli('keys', 'revoke', id);
+      await within5s(ask, (reply) => reply.status === 401);
+    },
+  );
+
+  test('a gateway that is killed loses no charge, and what it held is back within a minute', { timeout: 240_000 }, async (t) => {
+    const { replicas, setup, upstream } = await startReplicas(t, { count: 2 });
+    const load = await startLoad(replicas, setup);
+    const victim = replicas[0]!;
+    for (let kill = 0; kill < 5; kill++) {
+      await load.answers(10);
+      await setTimeout(Math.random() * 25);
+      await victim.kill();
+      await victim.start();
+    }
+    // Something is certainly held when the last kill comes.
+    upstream.on('/local/v1/chat/completions', hang);
+    const next = upstream.requests.length;
+    const hanging = send(victim.url + chat.path, { key: load.key, body: { ...chat.body(), model: 'local' } });
+    hanging.catch(() => {});
+    await upstream.request(next);
+    await victim.kill();
+    const killedMs = performance.now();
+    await load.stop();
+    assert.ok((await setup.balance(load.account)).heldMicros > 0);
+    while ((await setup.balance(load.account)).heldMicros > 0) {
+      assert.ok(performance.now() - killedMs < 60_000, 'still held after a minute');
+      await setTimeout(200);
+    }
+    const back = Math.round((performance.now() - killedMs) / 1_000);
+    await load.compare();
+    t.diagnostic(`6 kills: ${load.journal.size} answers delivered, 0 lost, 0 double; nothing held ${back} s after the last`);
+  });
+
+  test(
+    'gateways are restarted one after the other while clients go on, and no answer is broken off',
+    { timeout: 120_000 },
+    async (t) => {
+      const { replicas, setup } = await startReplicas(t, { count: 3 });
+      const load = await startLoad(replicas, setup);
+      for (const replica of replicas) {
+        await load.answers(30);
+        assert.equal(await replica.terminate(), 0);
+        await replica.start();
+      }
+      await load.answers(30);
+      await load.stop();
+      assert.equal(load.brokenOff(), 0);
+      assert.equal((await setup.balance(load.account)).heldMicros, 0);
+      await load.compare();
+      t.diagnostic(`3 restarts: ${load.journal.size} answers delivered, none broken off, 0 lost, 0 double`);
+    },
+  );
+
+  test(
+    'the server is restarted, crashes, and cuts connections under load: nothing is charged wrongly',
+    { timeout: 240_000 },
+    async (t) => {
+      const server = await startPostgres();
+      const { replicas, setup } = await startReplicas(t, { count: 2, databaseUrl: await server.createDatabase() });
+      const load = await startLoad(replicas, setup);
+      for (let round = 0; round < 4; round++) {
+        await load.answers(20);
+        for (let cut = 0; cut < 5; cut++) {
+          await setTimeout(Math.random() * 40);
+          await server.cutConnections(databaseNameOf(setup.database.url));
+        }
+        await load.answers(20);
+        const restarted = server.restart(round % 2 === 0 ? 'fast' : 'immediate', 600);
+        if (round === 0) await becomes(replicas[0]!, 503);
+        await restarted;
+        await becomes(replicas[0]!, 200);
+      }
+      await load.answers(20);
+      await load.stop();
+      assert.equal((await setup.balance(load.account)).heldMicros, 0);
+      await load.compare();
+      t.diagnostic(
+        `4 restarts and 20 cuts: ${load.journal.size} answers delivered, ${load.refused()} refused with 503, 0 lost, 0 double, 0 held`,
+      );
+    },
+  );
+});
+
+test('a gateway on a shared database does not start without the secret that all of them share', async () => {
+  const starting = startProgram({ databaseUrl: await createDatabase(), env: { TOLLGATE_SECRET: '' } });
+  await assert.rejects(starting, /tollgate: TOLLGATE_SECRET must be set with a database that several machines share/);
+});
+
+type Replicas = {
+  readonly replicas: readonly Program[];
+  /** Makes keys and reads the books, as the command line would. */
+  readonly setup: TestGateway;
+  readonly upstream: Awaited<ReturnType<typeof startUpstream>>;
+};
+
+async function startReplicas(t: TestContext, { count, databaseUrl }: { count: number; databaseUrl?: string }): Promise<Replicas> {
+  const upstream = await startUpstream(t);
+  for (const { upstreamPath, name } of endpoints) upstream.on(upstreamPath, answerAtSomeTime(name));
+  const url = databaseUrl ?? (await createDatabase());
+  const config = {
+    providers: {
+      openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-upstream' },
+      anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: 'sk-upstream' },
+      local: { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' },
+    },
+    models: {
+      priced: { routes: [{ provider: 'openai', model: 'm' }], prices, max_input_tokens: 1_000, max_output_tokens: 200 },
+      local: { routes: [{ provider: 'local', model: 'm' }], prices, max_input_tokens: 1_000, max_output_tokens: 200 },
+    },
+    limits: { requests_per_minute: null },
+    log: { level: 'fatal' },
+  };
+  // All at once, so that they migrate at once.
+  const replicas = await Promise.all(Array.from({ length: count }, () => startProgram({ config, databaseUrl: url })));
+  const setup = new TestGateway(replicas[0]!, upstream);
+  t.after(async () => {
+    await setup.database.close();
+    for (const replica of replicas) await replica.stop();
+  });
+  return { replicas, setup, upstream };
+}
+
+/** Clients of every format, streaming and not, each on one gateway after the other; and what they were told that they pay. */
+async function startLoad(replicas: readonly Program[], setup: TestGateway) {
+  const { key, account } = await setup.makeKey({ mode: 'live', creditUsd });
+  const journal = new Map<string, number>();
+  const counts = { brokenOff: 0, refused: 0 };
+  let isOver = false;
+  const clients = [...endpoints, ...endpoints].map(async ({ path, body }, client) => {
+    for (let turn = client; !isOver; turn++) {
+      const { url } = replicas[turn % replicas.length]!;
+      const reply = await send(url + path, { key, body: body({ stream: client < endpoints.length }) }).catch(
+        (error: unknown) => error,
+      );
+      if (reply instanceof Error) {
+        if (!/ECONNREFUSED|ECONNRESET|hang up/.test(`${reply.message} ${String('code' in reply && reply.code)}`))
+          counts.brokenOff += 1;
+        await setTimeout(20);
+      } else if ((reply as Reply).status === 503) {
+        counts.refused += 1;
+        await setTimeout(20);
+      } else note(journal, reply as Reply);
+    }
+  });
+  return {
+    key,
+    account,
+    journal,
+    brokenOff: () => counts.brokenOff,
+    refused: () => counts.refused,
+    /** Until so many more answers have come whole. */
+    answers: async (count: number) => {
+      const until = journal.size + count;
+      while (journal.size < until) await setTimeout(5);
+    },
+    stop: async () => {
+      isOver = true;
+      await Promise.all(clients);
+    },
+    compare: () => compare({ setup, account, journal }),
+  };
+}
+
+function note(journal: Map<string, number>, reply: Reply): void {
+  assert.equal(reply.status, 200, reply.text);
+  const cost = /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
+  // A stream that could not be charged ends with an error, and is free.
+  if (cost === undefined && /upstream_unavailable|internal_error/.test(reply.text)) return;
+  assert.ok(typeof cost === 'string', `a complete answer without its cost:\n${reply.text}`);
+  assert.ok(!journal.has(reply.requestId));
+  journal.set(reply.requestId, Number(cost));
+}
+
+type Compared = { readonly setup: TestGateway; readonly account: string; readonly journal: ReadonlyMap<string, number> };
+
+/** Every answer that was delivered is charged once, at what its client was told, and the balance is the credit less the charges. */
+async function compare({ setup, account, journal }: Compared): Promise<void> {
+  const charges = await setup.database.read
+    .selectFrom('charges')
+    .select(['id', 'cost_micros'])
+    .where('ledger_id', '=', `${account}:live`)
+    .execute();
+  const charged = new Map(charges.map((charge) => [charge.id, charge.cost_micros as number]));
+  for (const [id, cost] of journal) assert.equal(charged.get(id), cost, `the charge of ${id}`);
+  const spent = charges.reduce((sum, charge) => sum + charge.cost_micros, 0);
+  assert.equal((await setup.balance(account)).postedMicros, creditUsd * dollar - spent);
+  const books = await verify(setup.database.read);
+  assert.ok(books.ok, JSON.stringify(books));
+}
+
+function answerAtSomeTime(name: (typeof endpoints)[number]['name']): Script {
+  return async (response, request) => {
+    const { model, max_completion_tokens: limit } = request.body as { model?: string; max_completion_tokens?: number };
+    const tokens =
+      model === 'm' ? { input: 5, output: limit ?? 200 } : { input: 1 + Math.floor(Math.random() * 500), output: 50 };
+    await setTimeout(Math.random() * 20);
+    await answerContent(name, { text: 'one two three four five', tokens }, { paceMs: Math.random() * 4 })(response, request);
+  };
+}
+
+async function within5s(ask: () => Promise<readonly Reply[]>, isExpected: (reply: Reply) => boolean): Promise<void> {
+  for (const startMs = performance.now(); ; await setTimeout(100)) {
+    const replies = await ask();
+    if (replies.every(isExpected)) return;
+    assert.ok(performance.now() - startMs < 5_000, `still ${replies.map(({ status }) => status).join()} after five seconds`);
+  }
+}
+
+async function becomes({ url }: Program, status: number): Promise<void> {
+  for (const startMs = performance.now(); ; await setTimeout(50)) {
+    const reply = await send(`${url}/readyz`).catch(() => null);
+    if (reply?.status === status) return;
+    assert.ok(performance.now() - startMs < 10_000, `/readyz does not become ${status}`);
+  }
+}

@@ -1,0 +1,53 @@
+// What JSON leaves open is settled once: the upstream is sent the object that was checked and priced, never the client's bytes.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { answerContent } from '../support/answers.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let key: string;
+
+before(async () => {
+  gateway = await startGateway();
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+});
+after(() => gateway.stop());
+
+for (const { name, path, upstreamPath, limitField, body } of endpoints) {
+  /** Sends the endpoint's body with more text inside; returns what reached the upstream. */
+  const relay = async (more: string) => {
+    gateway.upstream.on(upstreamPath, answerContent(name, { text: 'Yes.', tokens: { input: 3, output: 2 } }));
+    const next = gateway.upstream.requests.length;
+    const reply = await gateway.post(path, { key, body: `${JSON.stringify(body()).slice(0, -1)},${more}}` });
+    assert.equal(reply.status, 200, reply.text);
+    return (await gateway.upstream.request(next)).body as Record<string, unknown>;
+  };
+
+  test(`${name}: of a field that stands twice the last counts, for us and for the upstream`, async () => {
+    const sent = await relay(`"${limitField}":77,"temperature":0.1,"temperature":0.2`);
+    assert.equal(sent[limitField], 77);
+    assert.equal(sent['temperature'], 0.2);
+  });
+
+  test(`${name}: what is refused is refused also where it stands twice, or under an escaped name`, async () => {
+    for (const [more, status] of [
+      ['"service_tier":"auto","service_tier":"priority"', 400],
+      ['"service_tier":"auto","service_\\u0074ier":"priority"', 400],
+      ['"service_tier":"priority","service_tier":"auto"', 200],
+    ] as const) {
+      const reply = await gateway.post(path, { key, body: `${JSON.stringify(body()).slice(0, -1)},${more}}` });
+      assert.equal(reply.status, status, more);
+      if (status === 400) assert.equal(reply.error.param, 'service_tier');
+    }
+  });
+
+  test(`${name}: __proto__ is a name like any other, and gives no field to anything`, async () => {
+    const sent = await relay('"__proto__":{"service_tier":"priority","temperature":0.9},"constructor":{"prototype":{"n":9}}');
+    assert.equal(sent['temperature'], undefined);
+    assert.notEqual(sent['service_tier'], 'priority');
+    assert.equal(Object.getPrototypeOf(sent), Object.prototype);
+    assert.deepEqual(sent['constructor'], { prototype: { n: 9 } });
+    assert.deepEqual(Object.getOwnPropertyDescriptor(sent, '__proto__')?.value, { service_tier: 'priority', temperature: 0.9 });
+  });
+}

@@ -1,0 +1,53 @@
+// OpenAI's `@openai/agents` runs an agent with a tool on models of every upstream format, through Responses and through Chat.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
+import OpenAI from 'openai';
+import { z } from 'zod';
+import { loopModels, startLoopGateway, type LoopGateway } from '../support/loop-gateway.ts';
+import { chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
+
+let loop: LoopGateway;
+
+before(async () => {
+  loop = await startLoopGateway();
+});
+after(() => loop.gateway.stop());
+
+for (const useResponses of [true, false]) {
+  const way = useResponses ? 'responses' : 'chat';
+  for (const { id: model } of loopModels) {
+    test(`${way} on ${model}: an agent calls its tool and tells the result, whole and streamed`, async () => {
+      const asked: string[] = [];
+      const told = useResponses ? report : chatReportOf(model);
+      const weather = tool({
+        name: 'get_weather',
+        description: 'The weather of a city',
+        parameters: z.object({ city: z.string() }),
+        execute: ({ city }) => {
+          asked.push(city);
+          return weatherOf(city);
+        },
+      });
+      const agent = new Agent({ name: 'Weather', instructions: 'Tell the weather.', model, tools: [weather] });
+      const whole = await runner(useResponses).run(agent, 'Weather?');
+      assert.equal(whole.finalOutput, told);
+      const streamed = await runner(useResponses).run(agent, 'Weather?', { stream: true });
+      await streamed.completed;
+      assert.equal(streamed.finalOutput, told);
+      assert.deepEqual(asked.toSorted(), ['Paris', 'Paris', 'Rome', 'Rome']);
+    });
+
+    test(`${way} on ${model}: an agent answers with an object`, async () => {
+      const outputType = z.object({ city: z.string(), degrees: z.number() });
+      const agent = new Agent({ name: 'Forecast', instructions: 'Tell the forecast.', model, outputType });
+      assert.deepEqual((await runner(useResponses).run(agent, 'Forecast?')).finalOutput, forecast);
+    });
+  }
+}
+
+/** Without traces, which would go to OpenAI. */
+function runner(useResponses: boolean): Runner {
+  const openAIClient = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0, timeout: 20_000 });
+  return new Runner({ modelProvider: new OpenAIProvider({ openAIClient, useResponses }), tracingDisabled: true });
+}

@@ -1,0 +1,418 @@
+// Web searches that the provider runs, on the straight path, through the started program: what is held for them, what is charged, and
+// that everything of them passes.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { microsFromUsd } from '../../src/lib/money.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answerJson, answerSse, thenHang, thenReset, type Script, type SseFrame } from '../support/upstream.ts';
+
+const prices = { input: 3, output: 15 };
+const limits = {
+  prices,
+  context_tokens: 200_000,
+  max_input_tokens: 180_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: false, streaming: true, vision: false },
+};
+/** $0.01 a search with the markup of the configuration. */
+const searchMicros = 12_500;
+/** What the model states itself takes no markup. */
+const statedMicros = 20_000;
+
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway({
+    pricing: { markup: 1.25 },
+    models: {
+      'search-openai': { routes: [{ provider: 'openai', model: 'm' }], ...limits },
+      'search-anthropic': { routes: [{ provider: 'anthropic', model: 'm' }], ...limits },
+      'search-stated': {
+        routes: [{ provider: 'openai', model: 'm' }],
+        ...limits,
+        tool_prices: { web_search: 0.02, web_search_preview: null },
+      },
+      'search-local': { routes: [{ provider: 'local', model: 'm' }], ...limits },
+    },
+  });
+});
+after(() => gateway.stop());
+
+type Case = {
+  readonly name: string;
+  readonly path: string;
+  readonly body: (fields?: object) => Record<string, unknown>;
+  /** The search tool; `searchesMax` in the format's own place. */
+  readonly asks: (searchesMax?: number) => object;
+  readonly whole: (searches: number, tokens: Tokens) => object;
+  readonly frames: (searches: number, tokens: Tokens) => readonly SseFrame[];
+  /** Where the frames have come to when this many searches are done and nothing else is. */
+  readonly framesOfSearch: number;
+  readonly limitSent: (upstream: Sent) => unknown;
+};
+type Tokens = { readonly input: number; readonly output: number };
+type Sent = { readonly tools?: readonly { readonly max_uses?: number }[]; readonly max_tool_calls?: number };
+
+const searchCall = (index: number) => ({
+  type: 'web_search_call',
+  id: `ws_${index}`,
+  status: 'completed',
+  action: { type: 'search', query: 'x', queries: ['x'] },
+});
+const text = 'one two three four';
+const message = {
+  type: 'message',
+  id: 'msg_1',
+  status: 'completed',
+  role: 'assistant',
+  content: [
+    {
+      type: 'output_text',
+      text,
+      annotations: [{ type: 'url_citation', url: 'https://a.b', title: 'A', start_index: 0, end_index: 3 }],
+    },
+  ],
+};
+const range = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+const responses: Case = {
+  name: 'responses',
+  path: '/v1/responses',
+  body: (fields) => ({ model: 'search-openai', input: 'Search!', max_output_tokens: 200, ...fields }),
+  asks: (searchesMax) => ({ tools: [{ type: 'web_search' }], ...(searchesMax && { max_tool_calls: searchesMax }) }),
+  whole: (searches, { input, output }) => ({
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    output: [...range(searches).map(searchCall), message],
+    usage: { input_tokens: input, output_tokens: output, total_tokens: input + output },
+  }),
+  frames: (searches, tokens) => {
+    let number = 0;
+    const frame = (type: string, fields: object) => ({ event: type, data: { type, sequence_number: number++, ...fields } });
+    const items = [...range(searches).map(searchCall), message];
+    return [
+      frame('response.created', { response: { id: 'resp_1', status: 'in_progress', output: [] } }),
+      ...items.flatMap((item, index) => [
+        frame('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress' } }),
+        frame('response.output_item.done', { output_index: index, item }),
+      ]),
+      frame('response.completed', { response: responses.whole(searches, tokens) }),
+    ];
+  },
+  framesOfSearch: 3,
+  limitSent: ({ max_tool_calls: limit }) => limit,
+};
+
+const use = (index: number) => ({ type: 'server_tool_use', id: `srvtoolu_${index}`, name: 'web_search', input: { query: 'x' } });
+const found = (index: number) => ({
+  type: 'web_search_tool_result',
+  tool_use_id: `srvtoolu_${index}`,
+  content: [{ type: 'web_search_result', url: 'https://a.b', title: 'A', encrypted_content: 'EqgfCioIARgB', page_age: null }],
+});
+const anthropicTool = { type: 'web_search_20250305', name: 'web_search' };
+
+const messages: Case = {
+  name: 'messages',
+  path: '/v1/messages',
+  body: (fields) => ({ model: 'search-anthropic', messages: [{ role: 'user', content: 'Search!' }], max_tokens: 200, ...fields }),
+  asks: (searchesMax) => ({ tools: [{ ...anthropicTool, ...(searchesMax && { max_uses: searchesMax }) }] }),
+  whole: (searches, { input, output }) => ({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    content: [...range(searches).flatMap((index) => [use(index), found(index)]), { type: 'text', text }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: input, output_tokens: output, server_tool_use: { web_search_requests: searches } },
+  }),
+  frames: (searches, { input, output }) => {
+    const frame = (type: string, fields: object = {}) => ({ event: type, data: { type, ...fields } });
+    const blocks = range(searches).flatMap((index) => [use(index), found(index)]);
+    const head = { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage: { input_tokens: 9, output_tokens: 1 } };
+    return [
+      frame('message_start', { message: head }),
+      ...blocks.flatMap((block, index) => [
+        frame('content_block_start', { index, content_block: block }),
+        frame('content_block_stop', { index }),
+      ]),
+      frame('content_block_start', { index: blocks.length, content_block: { type: 'text', text: '' } }),
+      frame('content_block_delta', { index: blocks.length, delta: { type: 'text_delta', text } }),
+      frame('content_block_stop', { index: blocks.length }),
+      frame('message_delta', {
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { input_tokens: input, output_tokens: output, server_tool_use: { web_search_requests: searches } },
+      }),
+      frame('message_stop'),
+    ];
+  },
+  framesOfSearch: 5,
+  limitSent: ({ tools }) => tools?.[0]?.max_uses,
+};
+
+const cases = [responses, messages];
+
+const play = (wire: Case, searches: number, tokens: Tokens): Script => {
+  const whole = answerJson(wire.whole(searches, tokens));
+  const stream = answerSse(wire.frames(searches, tokens));
+  return (response, request) => ((request.body as { stream?: boolean }).stream ? stream : whole)(response, request);
+};
+const tokenMicros = ({ input, output }: Tokens) => input * prices.input + output * prices.output;
+
+test('each search is charged beside the tokens, to the microdollar, whole and streamed, and the record says how many', async (t) => {
+  for (const wire of cases) {
+    await t.test(wire.name, async () => {
+      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+      for (const searches of [0, 1, 3]) {
+        // Several rounds are counted together: more than the context of one.
+        const tokens = { input: searches === 3 ? 300_001 : 8_611, output: 20 };
+        gateway.upstream.on(wire.path, play(wire, searches, tokens));
+        for (const stream of [false, true]) {
+          const earlier = (await gateway.balance(account)).availableMicros;
+          const reply = await gateway.post(wire.path, { key, body: wire.body({ ...wire.asks(4), stream }) });
+          const cost = tokenMicros(tokens) + searches * searchMicros;
+          const where = `${wire.name}, ${searches} searches, stream ${stream}`;
+          assert.equal(reply.status, 200, reply.text);
+          assert.equal(reply.costMicros, cost, where);
+          assert.equal((await gateway.balance(account)).availableMicros, earlier - cost, where);
+          const record = await recordOf(key, reply.requestId);
+          assert.deepEqual(
+            [record.cost_cents, record.web_searches ?? 0, record.input_tokens],
+            [cost / 10_000, searches, tokens.input],
+          );
+        }
+      }
+      assert.equal((await gateway.balance(account)).heldMicros, 0);
+    });
+  }
+});
+
+test('the limit of the caller is what is sent and held; without one the gateway sends its own', async () => {
+  for (const wire of cases) {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+    gateway.upstream.on(wire.path, play(wire, 1, { input: 100, output: 20 }));
+    const reserved: number[] = [];
+    for (const [searchesMax, sent] of [
+      [1, 1],
+      [undefined, 5],
+    ] as const) {
+      const first = gateway.upstream.requests.length;
+      const reply = await gateway.post(wire.path, { key, body: wire.body({ ...wire.asks(searchesMax), stream: true }) });
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(wire.limitSent((await gateway.upstream.request(first)).body as Sent), sent, wire.name);
+      reserved.push(Number(reply.headers['x-service-reserved-micros']));
+    }
+    // One search: two readings of the prompt and one of 10 000 tokens of results. Five: fifteen such.
+    assert.ok(reserved[0]! >= searchMicros + 10_000 * prices.input, `${wire.name} ${reserved[0]}`);
+    assert.ok(reserved[1]! >= 5 * searchMicros + 150_000 * prices.input, `${wire.name} ${reserved[1]}`);
+    assert.ok(reserved[1]! - reserved[0]! >= 4 * searchMicros + 140_000 * prices.input, wire.name);
+  }
+});
+
+test('what is found, where it was found and its history pass untouched', async () => {
+  for (const wire of cases) {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+    gateway.upstream.on(wire.path, play(wire, 2, { input: 100, output: 20 }));
+    const first = gateway.upstream.requests.length;
+    const whole = wire.whole(2, { input: 100, output: 20 }) as { output?: object[]; content?: object[] };
+    const said = whole.output ?? whole.content!;
+    const history =
+      wire.name === 'responses'
+        ? { input: [{ role: 'user', content: 'Search!' }, ...said, { role: 'user', content: 'More' }] }
+        : {
+            messages: [
+              { role: 'user', content: 'Search!' },
+              { role: 'assistant', content: said },
+              { role: 'user', content: 'More' },
+            ],
+          };
+    const reply = await gateway.post(wire.path, { key, body: wire.body({ ...wire.asks(), ...history }) });
+    assert.equal(reply.status, 200, reply.text);
+    const answered = reply.json<{ output?: object[]; content?: object[] }>();
+    assert.deepEqual(answered.output ?? answered.content, said, wire.name);
+    const sent = (await gateway.upstream.request(first)).body as Record<string, unknown>;
+    for (const [name, value] of Object.entries(history)) assert.deepEqual(sent[name], value, wire.name);
+  }
+});
+
+test('more searches than the provider was allowed are not believed', async () => {
+  const tokens = { input: 100, output: 20 };
+  for (const wire of cases) {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+    gateway.upstream.on(wire.path, play(wire, 7, tokens));
+    for (const stream of [false, true]) {
+      const reply = await gateway.post(wire.path, { key, body: wire.body({ ...wire.asks(2), stream }) });
+      assert.equal(reply.costMicros, tokenMicros(tokens) + 2 * searchMicros, wire.name);
+      const unasked = await gateway.post(wire.path, { key, body: wire.body({ stream }) });
+      assert.equal(unasked.costMicros, tokenMicros(tokens), 'nobody asked for a search');
+    }
+  }
+});
+
+test('a client that leaves pays for the searches that were done by then, and a failure is free', async () => {
+  await Promise.all(cases.map(leave));
+  for (const wire of cases) {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+    gateway.upstream.on(wire.path, thenReset(framesText(wire.frames(2, { input: 1, output: 1 }).slice(0, wire.framesOfSearch))));
+    const reply = await gateway.post(wire.path, { key, body: wire.body({ ...wire.asks(), stream: true }) });
+    assert.equal(reply.costMicros, null, wire.name);
+    const { availableMicros, heldMicros } = await gateway.balance(account);
+    assert.deepEqual([availableMicros, heldMicros], [20_000_000, 0], wire.name);
+    const loss = await gateway.database.read
+      .selectFrom('entries')
+      .select('loss_micros')
+      .where('id', '=', reply.requestId)
+      .where('kind', '=', 'release')
+      .executeTakeFirstOrThrow();
+    assert.ok(loss.loss_micros >= 10_000, `the operator paid the search: ${loss.loss_micros}`);
+  }
+});
+
+async function leave(wire: Case): Promise<void> {
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+  const frames = wire.frames(2, { input: 1, output: 1 }).slice(0, wire.framesOfSearch);
+  gateway.upstream.on(wire.path, thenHang(framesText(frames)));
+  const { request, response } = gateway.open(wire.path, { key, body: wire.body({ ...wire.asks(), stream: true }) });
+  const stream = await response;
+  await once(stream, 'data');
+  await setTimeout(150);
+  request.destroy();
+  const record = await waitForRecord(key);
+  assert.equal(record.web_searches, 1, wire.name);
+  const cost = tokenMicros({ input: record.input_tokens, output: record.output_tokens }) + searchMicros;
+  assert.equal(record.cost_cents, cost / 10_000, wire.name);
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [20_000_000 - cost, 0], wire.name);
+}
+
+test('a balance or a cap without room for the searches is 402 or 429 with the numbers, and fewer searches fit', async () => {
+  for (const wire of cases) {
+    gateway.upstream.on(wire.path, play(wire, 1, { input: 100, output: 20 }));
+    const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.3 });
+    const capped = await gateway.makeKey({ mode: 'live', creditUsd: 20, dailyCapMicros: microsFromUsd(0.3) });
+    for (const [key, status, code] of [
+      [poor.key, 402, 'insufficient_balance'],
+      [capped.key, 429, 'key_daily_limit_reached'],
+    ] as const) {
+      const refused = await gateway.post(wire.path, { key, body: wire.body(wire.asks(5)) });
+      assert.deepEqual([refused.status, refused.error.code], [status, code], refused.text);
+      assert.match(refused.error.message, /with 5 web searches.*a lower `(max_tool_calls|tools\[0\]\.max_uses)` allows fewer/);
+      if (wire.name === 'responses') {
+        const { web_searches: searches, required_micros: required, left_micros: left } = refused.error.details!;
+        assert.deepEqual([searches, left], [5, 300_000]);
+        assert.ok(Number(required) > 5 * searchMicros + 150_000 * prices.input);
+      }
+      const served = await gateway.post(wire.path, { key, body: wire.body(wire.asks(1)) });
+      assert.equal(served.status, 200, served.text);
+    }
+  }
+});
+
+test('without a limit of the caller, a balance with room for one search gets one, and with room for none 402', async () => {
+  for (const wire of cases) {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.3 });
+    gateway.upstream.on(wire.path, play(wire, 5, { input: 100, output: 20 }));
+    const first = gateway.upstream.requests.length;
+    const reply = await gateway.post(wire.path, { key, body: wire.body(wire.asks()) });
+    assert.equal(wire.limitSent((await gateway.upstream.request(first)).body as Sent), 1, wire.name);
+    assert.equal(reply.costMicros, tokenMicros({ input: 100, output: 20 }) + searchMicros, 'and is charged for no more');
+    assert.equal(reply.headers['x-service-output-limit'], undefined);
+    const poorer = await gateway.makeKey({ mode: 'live', creditUsd: 0.03 });
+    const refused = await gateway.post(wire.path, { key: poorer.key, body: wire.body(wire.asks()) });
+    assert.equal(refused.status, 402, refused.text);
+    assert.match(refused.error.message, /with one web search, whose results are read as input\. The balance/);
+  }
+});
+
+test('the price of the model goes before the one of its provider, without the markup, and `null` sells nothing', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+  const tokens = { input: 100, output: 20 };
+  gateway.upstream.on(responses.path, play(responses, 2, tokens));
+  const reply = await gateway.post(responses.path, {
+    key,
+    body: responses.body({ model: 'search-stated', ...responses.asks() }),
+  });
+  assert.equal(reply.costMicros, tokenMicros(tokens) + 2 * statedMicros);
+  const tools = [{ type: 'web_search_preview' }];
+  const refused = await gateway.post(responses.path, { key, body: responses.body({ model: 'search-stated', tools }) });
+  assert.deepEqual([refused.status, refused.error.param], [400, 'tools[0].type'], refused.text);
+  assert.match(refused.error.message, /`tool_prices`/);
+  const dearer = await gateway.post(responses.path, { key, body: responses.body({ tools }) });
+  assert.equal(dearer.costMicros, tokenMicros(tokens) + 2 * 31_250, '$0.025 on a model that does not think');
+});
+
+test("Chat's search is charged once an answer, on a provider that has a price for it", async () => {
+  const path = '/v1/chat/completions';
+  const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }];
+  const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
+  const chunk = (fields: object) => ({ data: { id: 'c', object: 'chat.completion.chunk', ...fields } });
+  const stream = answerSse([
+    chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: 'stop' }] }),
+    chunk({ choices: [], usage }),
+    'data: [DONE]\n\n',
+  ]);
+  const whole = answerJson({ id: 'c', object: 'chat.completion', choices, usage });
+  gateway.upstream.on(path, (response, request) =>
+    ((request.body as { stream?: boolean }).stream ? stream : whole)(response, request),
+  );
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+  const body = { model: 'search-openai', messages: [{ role: 'user', content: 'Search!' }], max_completion_tokens: 200 };
+  for (const streamed of [false, true]) {
+    const asked = { ...body, stream: streamed, web_search_options: {} };
+    const reply = await gateway.post(path, { key, body: asked });
+    assert.equal(reply.costMicros, tokenMicros({ input: 100, output: 20 }) + 31_250, reply.text);
+    const refused = await gateway.post(path, { key, body: { ...asked, model: 'search-local' } });
+    assert.deepEqual([refused.status, refused.error.param], [400, 'web_search_options'], refused.text);
+  }
+  const several = await gateway.post(path, { key, body: { ...body, web_search_options: {}, n: 2 } });
+  assert.deepEqual([several.status, several.error.param], [400, 'n'], several.text);
+});
+
+test('on a model of another format and in the sandbox a search is refused by name, and nothing is held', async () => {
+  const live = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
+  const sandbox = await gateway.makeKey({ account: live.account });
+  for (const [wire, other] of [
+    [responses, 'search-anthropic'],
+    [messages, 'search-openai'],
+  ] as const) {
+    for (const [key, model] of [
+      [live.key, other],
+      [sandbox.key, wire.body()['model']],
+    ] as const) {
+      const refused = await gateway.post(wire.path, { key, body: wire.body({ ...wire.asks(), model }) });
+      assert.equal(refused.status, 400, refused.text);
+      assert.match(refused.error.message, /^tools\[0\]\.type/);
+    }
+  }
+  const { availableMicros, heldMicros } = await gateway.balance(live.account);
+  assert.deepEqual([availableMicros, heldMicros], [20_000_000, 0]);
+});
+
+type UsageRecord = {
+  readonly cost_cents: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly web_searches?: number;
+};
+
+async function recordOf(key: string, requestId = ''): Promise<UsageRecord> {
+  const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
+  assert.equal(data.length, 1);
+  return data[0]!;
+}
+
+async function waitForRecord(key: string): Promise<UsageRecord> {
+  for (let tries = 0; tries < 400; tries++) {
+    const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
+    if (data[0]) return data[0];
+    await setTimeout(25);
+  }
+  throw new assert.AssertionError({ message: 'no charge within ten seconds' });
+}
+
+function framesText(frames: readonly SseFrame[]): string {
+  return frames
+    .map((frame) => (typeof frame === 'string' ? frame : `event: ${frame.event}\ndata: ${JSON.stringify(frame.data)}\n\n`))
+    .join('');
+}

@@ -1,0 +1,93 @@
+// npm `llmprobe`, an independent conformance suite, against the started gateway: on the sandbox, and with a live key on a provider of each
+// format. What it finds wrong fails the test, but for the exceptions below, each of which says why it is not ours.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { chainedModels, startChainedGateway, type ChainedGateway } from '../support/chained-gateway.ts';
+
+const program = join(import.meta.dirname, 'node_modules', 'llmprobe', 'bin', 'dist', 'llmprobe.mjs');
+const timeoutMs = 240_000;
+
+/** By the probe and what it says of it. */
+const exceptions: readonly { readonly probe: RegExp; readonly finding: RegExp; readonly why: string }[] = [
+  {
+    probe: /^responses: /,
+    finding: /^stream never sent the terminal `data: \[DONE\]` sentinel$/,
+    why: 'OpenAI ends a stream of Responses with `response.completed`, and so do we',
+  },
+  {
+    probe: /^responses: previous_response_id chaining$/,
+    finding: /^expected the model to recall/,
+    why: 'the endpoint keeps nothing: `previous_response_id` is accepted and ignored',
+  },
+];
+
+let chain: ChainedGateway;
+const home = mkdtempSync(join(tmpdir(), 'tollgate-llmprobe-'));
+
+before(async () => {
+  chain = await startChainedGateway();
+});
+after(async () => {
+  rmSync(home, { recursive: true, force: true });
+  await chain.stop();
+});
+
+test('llmprobe finds nothing wrong with the sandbox, in all of its probes', async () => {
+  await probe({ model: 'gpt-5-mini', key: chain.gateway.program.firstTestKey, options: [], passedMin: 60 });
+});
+
+for (const model of chainedModels) {
+  test(`llmprobe finds nothing wrong with the live model ${model}`, async () => {
+    await probe({ model, key: chain.key, options: ['--quick'], passedMin: 13 });
+  });
+}
+
+type Run = { readonly model: string; readonly key: string; readonly options: readonly string[]; readonly passedMin: number };
+
+async function probe({ model, key, options, passedMin }: Run): Promise<void> {
+  const address = `${chain.gateway.url}/v1`;
+  const args = [program, address, '-k', key, '-m', model, '--no-bench', '--no-save', '--reasoning', 'default', ...options];
+  const run = promisify(execFile)(process.execPath, args, {
+    timeout: timeoutMs,
+    env: { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1' },
+  });
+  // It ends with 1 when it finds anything, exceptions included.
+  const output = await run.then(
+    ({ stdout }) => stdout,
+    (error: { stdout?: string }) => error.stdout ?? '',
+  );
+  const report = readReport(output);
+  assert.ok(report.passed >= passedMin, `only ${report.passed} probes passed:\n${output}`);
+  assert.deepEqual(
+    report.findings.filter(
+      (found) => !exceptions.some(({ probe: name, finding }) => name.test(found[0]) && finding.test(found[1])),
+    ),
+    [],
+    output,
+  );
+}
+
+/** Findings as [probe, message]. Lines without a surface are about the model's wits, which the sandbox has none of, or what is not offered. */
+function readReport(output: string): { passed: number; findings: [string, string][] } {
+  // oxlint-disable-next-line no-control-regex -- the codes that move a terminal's cursor
+  const lines = output.replaceAll(/\u001b\[[0-9;?]*[a-zA-Z]/g, '').split('\n');
+  const findings: [string, string][] = [];
+  let passed = 0;
+  for (const [index, line] of lines.entries()) {
+    const [, mark, name] = /^\s+([✓✗]) ((?:\/v1\/models|chat\/completions|responses|messages): .*?)\s*$/.exec(line) ?? [];
+    if (mark === '✓') passed++;
+    if (mark === '✗') findings.push(...readMessages(lines.slice(index + 1)).map((text): [string, string] => [name!, text]));
+  }
+  return { passed, findings };
+}
+
+function readMessages(lines: readonly string[]): string[] {
+  const end = lines.findIndex((line) => !/^\s+→ /.test(line));
+  const messages = lines.slice(0, end).map((line) => line.replace(/^\s+→ /, '').trim());
+  return messages.length === 0 ? ['it failed without a word'] : messages;
+}

@@ -1,0 +1,140 @@
+// The real Codex and Claude Code, offline, against the started gateway: each reads a file with a tool and tells what is in it, on models
+// of its own vendor's format and of every other. Their settings are read from docs/clients.md, so that what it tells is what works.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test, type TestContext } from 'node:test';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { makeWorkplace, runProgram, type Ran, type Workplace } from './command.ts';
+import { playTask } from './play.ts';
+import type { ToolCall, Wire } from './turns.ts';
+
+type Scenario = {
+  readonly model: string;
+  /** What the model's provider speaks. */
+  readonly wire: Wire;
+  readonly call: ToolCall;
+};
+
+const paths: Readonly<Record<Wire, string>> = {
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  chat: '/local/v1/chat/completions',
+  gemini: '/v1beta/models/upstream:streamGenerateContent',
+};
+
+const prices = { input: 1, output: 2, cache_write: 1, cache_read: 1 };
+const limits = {
+  max_input_tokens: 200_000,
+  max_output_tokens: 32_000,
+  supports: { thinking: true, streaming: true, vision: true },
+};
+const model = (provider: string) => ({
+  display_name: provider,
+  owned_by: provider,
+  routes: [{ provider, model: 'upstream' }],
+  ...limits,
+  prices,
+});
+
+let gateway: TestGateway;
+let key: string;
+
+before(async () => {
+  gateway = await startGateway((upstream) => ({
+    providers: { google: { kind: 'google', base_url: upstream.url, api_key: 'none' } },
+    models: {
+      'chat-model': model('local'),
+      'gemini-model': model('google'),
+      // Codex knows these two, and gives them tools of other kinds.
+      'gpt-6-sol': model('anthropic'),
+      'gpt-6.1-terra': model('openai'),
+    },
+  }));
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 }));
+});
+after(() => gateway.stop());
+
+const readWithCodex = { name: 'exec_command', input: { cmd: 'cat note.txt' } };
+const script = 'const read = await tools.exec_command({ cmd: "cat note.txt" });\ntext(read.output ?? read);';
+
+const codexScenarios: readonly Scenario[] = [
+  { model: 'gpt-5-mini', wire: 'responses', call: readWithCodex },
+  { model: 'claude-haiku-4-5', wire: 'messages', call: readWithCodex },
+  { model: 'chat-model', wire: 'chat', call: readWithCodex },
+  { model: 'gemini-model', wire: 'gemini', call: readWithCodex },
+  { model: 'gpt-6.1-terra', wire: 'responses', call: { name: 'exec', namespace: 'functions', input: script } },
+  { model: 'gpt-6-sol', wire: 'messages', call: { name: 'functions__exec', input: { input: script } } },
+];
+
+for (const scenario of codexScenarios) {
+  test(`Codex finishes a task with ${scenario.model}, whose provider speaks ${scenario.wire}`, async (t) => {
+    await runScenario(t, scenario, runCodex);
+  });
+}
+
+const readWithClaude = { name: 'Bash', input: { command: 'cat note.txt', description: 'Read the note' } };
+
+const claudeScenarios: readonly Scenario[] = [
+  { model: 'claude-haiku-4-5', wire: 'messages', call: readWithClaude },
+  { model: 'gpt-5-mini', wire: 'responses', call: readWithClaude },
+  { model: 'chat-model', wire: 'chat', call: readWithClaude },
+  { model: 'gemini-model', wire: 'gemini', call: readWithClaude },
+];
+
+for (const scenario of claudeScenarios) {
+  test(`Claude Code finishes a task with ${scenario.model}, whose provider speaks ${scenario.wire}`, async (t) => {
+    await runScenario(t, scenario, runClaude);
+  });
+}
+
+type Run = (workplace: Workplace, model: string) => Promise<Ran>;
+
+async function runScenario(t: TestContext, { model: name, wire, call }: Scenario, run: Run): Promise<void> {
+  const marker = `note-${randomBytes(8).toString('hex')}`;
+  const sent = gateway.upstream.requests.length;
+  gateway.upstream.on(paths[wire], playTask(wire, { call, marker }));
+  const ran = await run(makeWorkplace(t, marker), name);
+  const told = `${ran.stdout}\n${ran.stderr}`.slice(-4_000);
+  assert.equal(ran.code, 0, told);
+  assert.ok(ran.stdout.includes(`The note says: ${marker}`), told);
+  const asked = gateway.upstream.requests.slice(sent).map((request) => request.path);
+  assert.deepEqual([...new Set(asked)], [paths[wire]], 'nothing else was asked');
+  assert.ok(asked.length >= 2, 'the tool’s result came back');
+}
+
+const task = 'Read note.txt in this folder and tell me what it says.';
+
+async function runCodex(workplace: Workplace, name: string): Promise<Ran> {
+  const codexHome = join(workplace.root, 'codex');
+  mkdirSync(codexHome);
+  writeFileSync(join(codexHome, 'config.toml'), codexConfig(name));
+  // The program's own sandbox needs what a container may not have.
+  const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', task];
+  return runProgram('codex', { workplace, args, env: { CODEX_HOME: codexHome, TOLLGATE_API_KEY: key } });
+}
+
+/** The settings that docs/clients.md gives, for this gateway and model. */
+function codexConfig(name: string): string {
+  return readDocs(/```toml\n([\s\S]*?)```/).replace(/^model = .*$/m, `model = "${name}"`);
+}
+
+async function runClaude(workplace: Workplace, name: string): Promise<Ran> {
+  const args = ['-p', task, '--allowedTools', 'Bash'];
+  const env = { ...claudeSettings(name), CLAUDE_CONFIG_DIR: join(workplace.root, 'claude') };
+  return runProgram('claude', { workplace, args, env });
+}
+
+function claudeSettings(name: string): Record<string, string> {
+  const lines = readDocs(/```sh\n((?:export \w+=.*\n)+)claude /).matchAll(/^export (\w+)=(.*)$/gm);
+  const values: Readonly<Record<string, string>> = { 'gpt-5-mini': name, $TOLLGATE_API_KEY: key };
+  return Object.fromEntries([...lines].map(([, variable = '', value = '']) => [variable, values[value] ?? value]));
+}
+
+function readDocs(block: RegExp): string {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'clients.md'), 'utf8');
+  const found = block.exec(text)?.[1];
+  assert.ok(found, `docs/clients.md has no block ${String(block)}`);
+  return found.replaceAll('http://127.0.0.1:4000', gateway.url);
+}

@@ -1,0 +1,35 @@
+// Installs the programs that the lock file names, which are several hundred megabytes, and runs the tests that need them:
+//
+//   node tests/programs/run.mjs
+//
+// Apart from `npm test`, since it needs a package registry the first time. Plain JavaScript for Node 20 and later.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setUp } from '../../scripts/setup.mjs';
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const stampPath = join(folder, 'node_modules', '.installed');
+const locked = createHash('sha256')
+  .update(readFileSync(join(folder, 'package-lock.json')))
+  .digest('hex');
+
+const node = setUp({ dev: true });
+if (!existsSync(stampPath) || readFileSync(stampPath, 'utf8') !== locked) install();
+const tests = ['programs.ts', 'llmprobe.ts'].map((name) => join(folder, name));
+const { status } = spawnSync(node, ['--test', ...tests], { cwd: folder, stdio: 'inherit' });
+process.exitCode = status ?? 1;
+
+/** Without install scripts: the programs bring what they need as optional packages for each system. */
+function install() {
+  console.error('Tollgate: installing Codex, Claude Code and llmprobe for their tests …');
+  const options = ['ci', '--ignore-scripts', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const installed = spawnSync('npm', options, { cwd: folder, stdio: 'inherit', shell: process.platform === 'win32' });
+  if (installed.status !== 0) {
+    console.error('Tollgate: "npm ci" failed in tests/programs; its message is above. Nothing was tested.');
+    process.exit(1);
+  }
+  writeFileSync(stampPath, locked);
+}

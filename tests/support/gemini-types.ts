@@ -1,0 +1,53 @@
+// Whether a request to Gemini is what `@google/genai`'s types say: JSON schemas made from its types, closed against fields that they do
+// not know. The types are the SDK's own; the parts used here have the shape of the REST API, which takes them as they are.
+import { join } from 'node:path';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { createGenerator, type SchemaGenerator } from 'ts-json-schema-generator';
+
+const root = join(import.meta.dirname, '..', '..');
+const ajv = new Ajv({ strict: false, allErrors: true });
+
+/** The fields of `GenerateContentRequest` that we write, each with its type. */
+const fieldTypes = {
+  contents: 'Content',
+  systemInstruction: 'Content',
+  tools: 'Tool',
+  toolConfig: 'ToolConfig',
+  generationConfig: 'GenerationConfig',
+} as const;
+
+/** What is wrong with a request's body; [] when it is of its types. */
+export function findRequestBreaches(body: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(body).flatMap(([field, value]) => {
+    const type = Object.hasOwn(fieldTypes, field) ? fieldTypes[field as keyof typeof fieldTypes] : null;
+    if (!type) return [`${field} is not known`];
+    const values: unknown[] = Array.isArray(value) ? value : [value];
+    return values.flatMap((one) => check(type, one).map((breach) => `${field}${breach}`));
+  });
+}
+
+function check(type: string, value: unknown): string[] {
+  const validate = validatorOf(type);
+  return validate(value) ? [] : (validate.errors ?? []).map(describe);
+}
+
+function describe({ instancePath, message, params }: ErrorObject): string {
+  return `${instancePath} ${message} ${JSON.stringify(params)}`;
+}
+
+const validators = new Map<string, ValidateFunction>();
+let generator: SchemaGenerator | null = null;
+
+function validatorOf(type: string): ValidateFunction {
+  generator ??= createGenerator({
+    path: join(root, 'node_modules/@google/genai/dist/genai.d.ts'),
+    tsconfig: join(root, 'tsconfig.json'),
+    skipTypeCheck: true,
+    expose: 'all',
+    topRef: false,
+    additionalProperties: false,
+  });
+  const known = validators.get(type) ?? ajv.compile(generator.createSchema(type));
+  validators.set(type, known);
+  return known;
+}

@@ -1,0 +1,44 @@
+// The started program with a model on each upstream format, all of them scripted to run a tool loop.
+import { startGateway, type TestGateway } from './gateway.ts';
+import { playToolLoop, type LoopWire } from './tool-loop.ts';
+
+/** By the model's id in the catalogue. */
+export const loopModels: readonly { readonly id: string; readonly wire: LoopWire }[] = [
+  { id: 'on-responses', wire: 'responses' },
+  { id: 'on-chat', wire: 'chat' },
+  { id: 'on-messages', wire: 'messages' },
+  { id: 'on-gemini', wire: 'gemini' },
+];
+
+export type LoopGateway = { readonly gateway: TestGateway; readonly key: string };
+
+/** `key`: a live one, with enough of a balance. */
+export async function startLoopGateway(): Promise<LoopGateway> {
+  const gateway = await startGateway({
+    models: {
+      'on-responses': modelOn('openai', { api: 'responses' }),
+      'on-chat': modelOn('local'),
+      'on-messages': modelOn('anthropic'),
+      'on-gemini': modelOn('google'),
+    },
+  });
+  const { upstream } = gateway;
+  upstream.on('/v1/responses', playToolLoop('responses'));
+  upstream.on('/local/v1/chat/completions', playToolLoop('chat'));
+  upstream.on('/v1/messages', playToolLoop('messages'));
+  for (const method of ['generateContent', 'streamGenerateContent']) {
+    upstream.on(`/v1beta/models/upstream:${method}`, playToolLoop('gemini'));
+  }
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1_000 });
+  return { gateway, key };
+}
+
+function modelOn(provider: string, fields: object = {}): object {
+  return {
+    routes: [{ provider, model: 'upstream', ...fields }],
+    max_input_tokens: 200_000,
+    max_output_tokens: 32_000,
+    supports: { thinking: true, streaming: true, vision: true },
+    prices: { input: 1, output: 2 },
+  };
+}

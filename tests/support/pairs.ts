@@ -1,0 +1,47 @@
+// Every client format on every upstream format: the models that lead there, and what each pair is asked and played.
+import type { WireName } from './answers.ts';
+import { endpoints, type Endpoint } from './endpoints.ts';
+
+export type Pair = {
+  readonly name: string;
+  readonly client: Endpoint;
+  /** The wire format of the upstream. */
+  readonly upstream: WireName;
+  readonly upstreamPath: string;
+  readonly straight: boolean;
+  /** A request of the client's format to the model that runs there. */
+  readonly body: (fields?: object) => Record<string, unknown>;
+};
+
+/** USD per million tokens, input and output. */
+export const pairPrices = { input: 3, output: 15 };
+
+const routes = {
+  responses: { provider: 'openai', api: 'responses' },
+  chat: { provider: 'openai', api: 'chat' },
+  messages: { provider: 'anthropic', api: 'messages' },
+} as const;
+
+/** For the `models` of a test gateway's configuration. */
+export const pairModels: Readonly<Record<string, object>> = Object.fromEntries(
+  Object.entries(routes).map(([name, route]) => [
+    `to-${name}`,
+    {
+      routes: [{ ...route, model: 'upstream-model' }],
+      max_input_tokens: 100_000,
+      max_output_tokens: 8_000,
+      prices: pairPrices,
+    },
+  ]),
+);
+
+export const pairs: readonly Pair[] = endpoints.flatMap((client) =>
+  endpoints.map((upstream) => ({
+    name: `${client.name} on ${upstream.name}`,
+    client,
+    upstream: upstream.name,
+    upstreamPath: upstream.upstreamPath,
+    straight: client.name === upstream.name,
+    body: (fields) => client.body({ model: `to-${upstream.name}`, ...fields }),
+  })),
+);

@@ -1,0 +1,95 @@
+// The way from an upstream's bytes to a client's, in this process: the same parts in the same order as the gateway joins them.
+import { makeCallsConsistent } from '../../src/canonical/consistent-calls.ts';
+import type { UpstreamFailure } from '../../src/canonical/event.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../../src/canonical/format-name.ts';
+import { UnreadableAnswer, type AnswerContext, type JsonObject, type StreamPipe } from '../../src/formats/format.ts';
+import { clientFormats, upstreamFormats } from '../../src/formats/registry.ts';
+import { translateStream } from '../../src/formats/translate.ts';
+import { toApiError } from '../../src/gateway/upstream-error.ts';
+import { SseOverflow, SseParser, type SseEvent } from '../../src/lib/sse.ts';
+
+export const clientNames: readonly ClientFormatName[] = ['responses', 'chat', 'messages'];
+
+const bodies: Readonly<Record<ClientFormatName, JsonObject>> = {
+  responses: { input: 'x' },
+  chat: { messages: [{ role: 'user', content: 'x' }], stream_options: { include_usage: true } },
+  messages: { max_tokens: 1_000, messages: [{ role: 'user', content: 'x' }] },
+};
+
+/** `fields`: of the request, beside a model and a prompt. */
+export function answerContext(client: ClientFormatName, fields: JsonObject = {}): AnswerContext {
+  return {
+    requestId: '01kahw0000000000000000test',
+    model: 'catalogue/model',
+    createdAtSeconds: 1_763_683_200,
+    request: clientFormats[client].parseRequest(
+      { model: 'catalogue/model', ...bodies[client], ...fields },
+      { chatMaxTokens: null },
+    ),
+    estimatedInputTokens: 77,
+  };
+}
+
+export function openPipe(upstream: UpstreamFormatName, client: ClientFormatName, context: AnswerContext): StreamPipe<SseEvent> {
+  const format = clientFormats[client];
+  if (upstream === client) return format.relay.relayStream(context);
+  return translateStream(upstreamFormats[upstream].readStream(), format.writeStream(context));
+}
+
+export type Played = { readonly text: string; readonly pipe: StreamPipe<SseEvent>; readonly failure: UpstreamFailure | null };
+
+/** All that the client is sent of a stream that comes in these pieces, its last event or its error event included. */
+export function playStream(pipe: StreamPipe<SseEvent>, pieces: Iterable<Uint8Array>): Played {
+  const thrown: { failure: UpstreamFailure | null } = { failure: null };
+  let text = '';
+  for (const frames of pushPieces(pipe, pieces, thrown)) text += frames;
+  if (thrown.failure === null && pipe.progress.status === 'finished') {
+    return { text: text + pipe.close(': cost_micros=1 balance_cents=2'), pipe, failure: null };
+  }
+  const failure = thrown.failure ?? pipe.progress.failure ?? brokenOff;
+  return { text: text + pipe.fail(toApiError(failure), 'req_1'), pipe, failure };
+}
+
+function* pushPieces(
+  pipe: StreamPipe<SseEvent>,
+  pieces: Iterable<Uint8Array>,
+  thrown: { failure: UpstreamFailure | null },
+): Generator<string> {
+  const parser = new SseParser();
+  try {
+    for (const piece of pieces) {
+      for (const event of parser.push(piece)) yield pipe.push(event);
+      if (pipe.progress.status !== 'running') return;
+    }
+    for (const event of parser.end()) yield pipe.push(event);
+    yield pipe.end();
+  } catch (error) {
+    const isUpstreams = error instanceof SseOverflow || error instanceof UnreadableAnswer || error instanceof RangeError;
+    if (!isUpstreams) throw error;
+    thrown.failure = { kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null };
+  }
+}
+
+const brokenOff: UpstreamFailure = {
+  kind: 'broken-stream',
+  status: null,
+  message: 'the stream ended early',
+  retryAfterSeconds: null,
+};
+
+/** The body for the client of a whole answer; null when the upstream's cannot be read. */
+export function writeWhole(
+  upstream: UpstreamFormatName,
+  client: ClientFormatName,
+  body: unknown,
+  context: AnswerContext,
+): JsonObject | null {
+  const format = clientFormats[client];
+  try {
+    if (upstream === client) return format.relay.relayAnswer(body, context).body;
+    return format.writeAnswer(makeCallsConsistent(upstreamFormats[upstream].readAnswer(body)), context);
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) return null;
+    throw error;
+  }
+}

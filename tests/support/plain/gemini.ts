@@ -1,0 +1,52 @@
+// A plain reading of Gemini: the parts of the first candidate, whole or in chunks; usage and finish are the last that was said.
+import { failedReading, joinTexts, type Counts, type Json, type Reading } from './reading.ts';
+
+/** `events`: the chunks of a stream, or the one body of a whole answer. */
+export function readGemini(events: readonly Json[]): Reading {
+  if (events.some((event) => event['error'])) return failedReading;
+  const candidates = events.flatMap((event) => ((event['candidates'] ?? []) as Json[]).slice(0, 1));
+  const parts = candidates.flatMap((candidate) => (candidate['content']?.parts ?? []) as Json[]);
+  const calls = parts.filter((part) => part['functionCall']).map(({ functionCall }) => readCall(functionCall as Json));
+  const isBlocked = events.some((event) => event['promptFeedback']?.blockReason);
+  const reason = candidates.map((candidate) => candidate['finishReason']).findLast(Boolean) as string | undefined;
+  return {
+    text: joinTexts(parts.filter((part) => !part['thought']).map((part) => part['text'])),
+    reasoning: joinTexts(parts.filter((part) => part['thought']).map((part) => part['text'])),
+    signatures: parts.filter(isShown).flatMap((part) => part['thoughtSignature'] ?? []) as string[],
+    calls,
+    stop: isBlocked ? 'filter' : readStop(reason, calls.length > 0),
+    usage: readUsage(events.map((event) => event['usageMetadata']).findLast(Boolean)),
+  };
+}
+
+/** Code that Gemini runs itself, which only its own clients can ask for, has no place in other formats; nor has a proof of it. */
+function isShown(part: Json): boolean {
+  return part['functionCall'] !== undefined || part['text'] !== undefined;
+}
+
+function readCall(call: Json): Reading['calls'][number] {
+  return { name: call['name'], arguments: call['args'] ?? {} };
+}
+
+const filtered = ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII'];
+const badCalls = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL'];
+
+function readStop(reason: string | undefined, hasCalls: boolean): Reading['stop'] {
+  if (reason === undefined || badCalls.includes(reason)) return 'failed';
+  if (reason === 'MAX_TOKENS') return 'length';
+  if (filtered.includes(reason)) return 'filter';
+  return hasCalls ? 'tools' : 'end';
+}
+
+/** Thoughts are counted beside the answer, what tools fed in beside the prompt. Some recordings have lost the count of the prompt. */
+function readUsage(usage: Json | undefined): Counts | null {
+  if (!usage || usage['promptTokenCount'] === undefined) return null;
+  const reasoning = (usage['thoughtsTokenCount'] ?? 0) as number;
+  return {
+    input: usage['promptTokenCount'] + (usage['toolUsePromptTokenCount'] ?? 0),
+    cacheRead: usage['cachedContentTokenCount'] ?? 0,
+    cacheWrite: 0,
+    output: (usage['candidatesTokenCount'] ?? 0) + reasoning,
+    reasoning,
+  };
+}

@@ -1,0 +1,74 @@
+// A plain reading of Messages: a whole message, or the blocks of a stream gathered by their index.
+import { failedReading, joinTexts, readArguments, type Call, type Counts, type Json, type Reading } from './reading.ts';
+
+export function readMessage(message: Json): Reading {
+  if (message['type'] === 'error') return failedReading;
+  return readBlocks(message['content'] as Json[], message['stop_reason'], message['usage']);
+}
+
+/** Events up to the first `message_stop`: a request has one answer. */
+export function readMessageStream(events: readonly Json[]): Reading {
+  const blocks: Json[] = [];
+  let stop: unknown;
+  const usage: Json = {};
+  for (const event of events) {
+    if (event['type'] === 'error') return failedReading;
+    if (event['type'] === 'message_start') Object.assign(usage, event['message'].usage);
+    if (event['type'] === 'content_block_start') blocks[event['index']] = { ...event['content_block'] };
+    if (event['type'] === 'content_block_delta') addDelta(blocks[event['index']]!, event['delta']);
+    if (event['type'] === 'message_delta') {
+      stop = event['delta'].stop_reason;
+      for (const [name, count] of Object.entries((event['usage'] ?? {}) as Json)) if (count !== null) usage[name] = count;
+    }
+    if (event['type'] === 'message_stop') break;
+  }
+  return readBlocks(blocks, stop, usage);
+}
+
+const deltaFields = { text_delta: 'text', thinking_delta: 'thinking', signature_delta: 'signature' } as const;
+
+function addDelta(block: Json, delta: Json): void {
+  const field = deltaFields[delta['type'] as keyof typeof deltaFields];
+  if (field) block[field] = (block[field] ?? '') + delta[field];
+  if (delta['type'] === 'input_json_delta') block['json'] = (block['json'] ?? '') + delta['partial_json'];
+}
+
+function readBlocks(blocks: readonly Json[], stop: unknown, usage: Json): Reading {
+  const of = (type: string) => blocks.filter((block) => block['type'] === type);
+  const signed = [...of('thinking').map((block) => block['signature']), ...of('redacted_thinking').map((block) => block['data'])];
+  return {
+    text: joinTexts(of('text').map((block) => block['text'])),
+    reasoning: joinTexts(of('thinking').map((block) => block['thinking'])),
+    signatures: signed.filter(Boolean) as string[],
+    calls: of('tool_use').map(readCall),
+    stop: stops[stop as keyof typeof stops] ?? 'end',
+    usage: readUsage(usage),
+  };
+}
+
+const stops = {
+  tool_use: 'tools',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  refusal: 'filter',
+  pause_turn: 'pause',
+} as const;
+
+/** Arguments that are no JSON object travel as text under this name: the gateway's documentation says so. */
+function readCall(block: Json): Call {
+  const input: unknown = block['json'] ? readArguments(block['json'] as string) : block['input'];
+  const raw = (input as Json | null)?.['invalid_json_arguments'] as unknown;
+  return { name: block['name'], arguments: typeof raw === 'string' ? raw : input };
+}
+
+function readUsage(usage: Json): Counts {
+  const cacheRead = (usage['cache_read_input_tokens'] ?? 0) as number;
+  const cacheWrite = (usage['cache_creation_input_tokens'] ?? 0) as number;
+  return {
+    input: usage['input_tokens'] + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    output: usage['output_tokens'],
+    reasoning: usage['output_tokens_details']?.thinking_tokens ?? 0,
+  };
+}

@@ -1,0 +1,91 @@
+// Every field of a request type of an official SDK, at any depth, read from the installed package's declarations. A field comes with the
+// way to it from the body, so that a test can build a body that has it.
+import { createGenerator, type Schema } from 'ts-json-schema-generator';
+import { join } from 'node:path';
+
+/** An object on the way: the field it stands in, whether as an element of a list, and its `type` where it has one. */
+type Step = { readonly field: string; readonly isList: boolean; readonly type: string | null };
+
+export type SdkField = {
+  /** Empty for a field of the body itself. */
+  readonly steps: readonly Step[];
+  readonly name: string;
+  /** For messages of a test: `input[].(message).content[].(input_image).file_id`. */
+  readonly path: string;
+};
+
+const packages = join(import.meta.dirname, '..', '..', 'node_modules');
+
+/** `file`: inside of node_modules. Objects of the same type in fields of the same name are walked once. */
+export function readSdkFields({ file, type }: { readonly file: string; readonly type: string }): SdkField[] {
+  const generator = createGenerator({
+    path: join(packages, file),
+    type,
+    skipTypeCheck: true,
+    jsDoc: 'none',
+    additionalProperties: true,
+  });
+  const walk = new Walk(generator.createSchema(type).definitions as Readonly<Record<string, Schema>>);
+  walk.visit({ $ref: `#/definitions/${type}` }, { steps: [], isList: false });
+  return walk.fields;
+}
+
+type Place = { readonly steps: readonly Step[]; readonly isList: boolean };
+
+class Walk {
+  readonly fields: SdkField[] = [];
+  readonly #definitions: Readonly<Record<string, Schema>>;
+  readonly #visited = new Set<string>();
+
+  constructor(definitions: Readonly<Record<string, Schema>>) {
+    this.#definitions = definitions;
+  }
+
+  visit(schema: Schema, place: Place): void {
+    if (schema.$ref !== undefined) {
+      const seen = `${place.steps.at(-1)?.field ?? ''} ${schema.$ref}`;
+      if (this.#visited.has(seen)) return;
+      this.#visited.add(seen);
+      return this.visit(this.#resolve(schema), place);
+    }
+    for (const member of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])])
+      this.#visitAny(member, place);
+    for (const element of [schema.items ?? []].flat()) this.#visitAny(element, { ...place, isList: true });
+    this.#visitAny(schema.additionalProperties, this.#entryOf(place));
+    if (schema.properties) for (const type of this.#typesOf(schema)) this.#visitFields(schema, place, type);
+  }
+
+  #visitAny(schema: unknown, place: Place): void {
+    if (typeof schema === 'object' && schema !== null) this.visit(schema, place);
+  }
+
+  #visitFields(schema: Schema, { steps, isList }: Place, type: string | null): void {
+    const last = steps.at(-1);
+    const way = last ? [...steps.slice(0, -1), { ...last, isList, type }] : [];
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      this.fields.push({ steps: way, name, path: [...way.map(writeStep), name].join('.') });
+      this.#visitAny(field, { steps: [...way, { field: name, isList: false, type: null }], isList: false });
+    }
+  }
+
+  /** The values of a record stand under any name. */
+  #entryOf({ steps }: Place): Place {
+    return { steps: [...steps, { field: '*', isList: false, type: null }], isList: false };
+  }
+
+  #typesOf(schema: Schema): readonly (string | null)[] {
+    const declared = schema.properties?.['type'];
+    const type = typeof declared === 'object' ? this.#resolve(declared) : null;
+    if (typeof type?.const === 'string') return [type.const];
+    return type?.enum?.filter((value) => typeof value === 'string') ?? [null];
+  }
+
+  #resolve(schema: Schema): Schema {
+    if (schema.$ref === undefined) return schema;
+    return this.#resolve(this.#definitions[decodeURIComponent(schema.$ref.slice('#/definitions/'.length))]!);
+  }
+}
+
+function writeStep({ field, isList, type }: Step): string {
+  return `${field}${isList ? '[]' : ''}${type === null ? '' : `.(${type})`}`;
+}

@@ -1,0 +1,48 @@
+// Turns of a scripted provider that speaks Gemini: calls come whole and without ids, and the first of them carries the signature.
+import { listOf, type Body, type Turn, type TurnFormat } from './turn-format.ts';
+
+export const geminiTurns: TurnFormat = {
+  readResults: (body) => {
+    const parts = listOf(body.contents).flatMap((content) => listOf(content.parts));
+    const callCount = parts.filter(({ functionCall }) => functionCall !== undefined).length;
+    const results = parts.flatMap(({ functionResponse }) => (functionResponse ? [resultOf(functionResponse as Body)] : []));
+    return results.length === 0 || results.length === callCount ? results : [`${callCount} calls have ${results.length} results`];
+  },
+  toolNames: (body) => listOf(body.tools).flatMap((tool) => listOf(tool.functionDeclarations).map(({ name }) => String(name))),
+  hasSchema: (body) => {
+    const config = (body.generationConfig ?? {}) as Body;
+    return config.responseJsonSchema !== undefined || config.responseSchema !== undefined;
+  },
+  // Gemini 3 signs its calls in any case.
+  asksToThink: () => true,
+  proof: ({ signature }) => signature,
+  whole: (turn) => chunk(partsOf(turn), 'STOP'),
+  frames: (turn) => [...partsOf(turn).map((part) => ({ data: chunk([part]) })), { data: chunk([{ text: '' }], 'STOP') }],
+};
+
+/** The gateway may put a text under any name of the response. */
+function resultOf({ response }: Body): string {
+  return Object.values((response ?? {}) as Record<string, unknown>)
+    .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join('');
+}
+
+function chunk(parts: readonly object[], finishReason?: string): object {
+  return {
+    candidates: [{ index: 0, content: { role: 'model', parts }, ...(finishReason !== undefined && { finishReason }) }],
+    usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 10, totalTokenCount: 30 },
+    modelVersion: 'upstream',
+    responseId: 'upstream',
+  };
+}
+
+function partsOf({ thought, calls, text }: Turn): object[] {
+  return [
+    ...(thought ? [{ text: thought.text, thought: true }] : []),
+    ...(text === null ? [] : [{ text }]),
+    ...calls.map(({ name, arguments: args }, index) => ({
+      functionCall: { name, args },
+      ...(thought && index === 0 && { thoughtSignature: thought.signature }),
+    })),
+  ];
+}
