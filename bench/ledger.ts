@@ -110,7 +110,7 @@ async function chargeOnce(ledger: Ledger, payer: Payer): Promise<void> {
     owner,
   });
   if (held.type !== 'held') throw new Error(`not held: ${held.type}`);
-  const charged = await ledger.submit({ type: 'settle', holdId, ...payer, costMicros: micros(700), record });
+  const charged = await ledger.submit({ type: 'settle', holdId, ...payer, costMicros: micros(700), price: null, record });
   if (charged.type !== 'charged') throw new Error(`not charged: ${charged.type}`);
 }
 

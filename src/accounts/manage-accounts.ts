@@ -40,6 +40,46 @@ export async function createAccount(
   return id;
 }
 
+export type AccountChange = {
+  /** In millionths of the list prices. */
+  readonly priceMultiplierPpm?: number;
+  /** Of one model instead of all; null: what the account pays for all others. */
+  readonly modelPrice?: { readonly modelId: string; readonly multiplierPpm: number | null };
+  /** A frozen account cannot spend; what runs is still charged. */
+  readonly isFrozen?: boolean;
+};
+
+/** Every gateway on the database sees it within seconds. Returns whether there is such an account. */
+export async function updateAccount(database: Database, id: string, change: AccountChange): Promise<boolean> {
+  return database.write.transaction().execute(async (transaction) => {
+    const account = await transaction.selectFrom('accounts').select('id').where('id', '=', id).executeTakeFirst();
+    if (!account) return false;
+    const { priceMultiplierPpm, modelPrice, isFrozen } = change;
+    const columns = {
+      ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
+      ...(isFrozen !== undefined && { frozen: isFrozen ? (1 as const) : (0 as const) }),
+    };
+    if (Object.keys(columns).length > 0) await transaction.updateTable('accounts').set(columns).where('id', '=', id).execute();
+    if (modelPrice) await setModelPrice(transaction, id, modelPrice);
+    return true;
+  });
+}
+
+async function setModelPrice(
+  transaction: Transaction<Tables>,
+  accountId: string,
+  { modelId, multiplierPpm }: NonNullable<AccountChange['modelPrice']>,
+): Promise<void> {
+  await transaction
+    .deleteFrom('account_model_prices')
+    .where('account_id', '=', accountId)
+    .where('model_id', '=', modelId)
+    .execute();
+  if (multiplierPpm === null) return;
+  const row = { account_id: accountId, model_id: modelId, multiplier_ppm: multiplierPpm };
+  await transaction.insertInto('account_model_prices').values(row).execute();
+}
+
 /** The oldest account's id; null in a new installation. */
 export async function findFirstAccount(database: Database): Promise<string | null> {
   const row = await database.read

@@ -22,7 +22,7 @@ const catalog = createCatalog({
   warnings: [],
 });
 
-const nobody: Viewer = { mode: 'live', models: null, nowMs: Date.UTC(2026, 10, 20), markup: 1, multiplierPpm: 1_000_000 };
+const nobody: Viewer = { mode: 'live', models: null, nowMs: Date.UTC(2026, 10, 20), markup: 1, multiplierPpmOf: () => 1_000_000 };
 
 describe('which models are listed', () => {
   const cases: [who: string, viewer: Viewer, ids: string[]][] = [
@@ -91,7 +91,7 @@ describe('the info of a model', () => {
 
   test('has the price that is in effect, with the markup and the multiplier of the account', () => {
     assert.equal(inputPriceOf({ ...nobody, markup: 1.2 }), 1.5);
-    assert.equal(inputPriceOf({ ...nobody, markup: 1.2, multiplierPpm: 500_000 }), 0.75);
+    assert.equal(inputPriceOf({ ...nobody, markup: 1.2, multiplierPpmOf: () => 500_000 }), 0.75);
     assert.equal(inputPriceOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) - 1 }), 1.25);
     assert.equal(inputPriceOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) + dayMs }), 2);
   });

@@ -2,13 +2,16 @@
 import { usdPerMillionFromPicos, type PicosPerToken } from '../lib/money.ts';
 import type { Catalog } from './catalog.ts';
 import type { Model } from './model.ts';
-import { priceAt, priceFor, type PriceFactor } from './price.ts';
+import { priceAt, priceFor } from './price.ts';
 
 /** Who asks. Without a key: mode `live`, no list, the multiplier of a list price. */
-export type Viewer = PriceFactor & {
+export type Viewer = {
   readonly mode: 'live' | 'test';
   /** The catalogue ids that the key is restricted to; null: all. */
   readonly models: ReadonlySet<string> | null;
+  readonly markup: number;
+  /** What it pays for a model, in millionths of the list price. */
+  readonly multiplierPpmOf: (modelId: string) => number;
   readonly nowMs: number;
 };
 
@@ -95,7 +98,8 @@ function listEntry(id: string, model: Model): ModelListEntry {
 }
 
 function infoEntry(id: string, model: Model, viewer: Viewer): ModelInfoEntry {
-  const prices = priceFor(model, viewer)!.list.base;
+  const { nowMs, markup, multiplierPpmOf } = viewer;
+  const prices = priceFor(model, { nowMs, markup, multiplierPpm: multiplierPpmOf(model.id) })!.list.base;
   return {
     id,
     display_name: model.displayName,

@@ -113,7 +113,7 @@ describe('what a request cost', () => {
   ];
   for (const [title, usage, costMicros, priceVersion] of cases) {
     test(title, () => {
-      const priced = priceUsage(price, { ...zeroUsage(), ...usage });
+      const { terms: _, ...priced } = priceUsage(price, { ...zeroUsage(), ...usage });
       assert.deepEqual(priced, { costMicros, upstreamCostMicros: costMicros, priceVersion });
     });
   }
@@ -151,12 +151,9 @@ describe('what an account pays a token', () => {
     const list = listPrices(upstream, { markup: 2, multiplierPpm: 500_000 });
     const double = listPrices(upstream, { markup: 2, multiplierPpm: 1_000_000 });
     const usage = { ...zeroUsage(), inputTokens: 10 };
-    assert.deepEqual(priceUsage({ list, upstream }, usage), { costMicros: 20, upstreamCostMicros: 20, priceVersion: '0' });
-    assert.deepEqual(priceUsage({ list: double, upstream }, usage), {
-      costMicros: 40,
-      upstreamCostMicros: 20,
-      priceVersion: '0',
-    });
+    const costs = (priced: ReturnType<typeof priceUsage>) => [priced.costMicros, priced.upstreamCostMicros];
+    assert.deepEqual(costs(priceUsage({ list, upstream }, usage)), [20, 20]);
+    assert.deepEqual(costs(priceUsage({ list: double, upstream }, usage)), [40, 20]);
   });
 });
 

@@ -1,5 +1,6 @@
 // What a request costs, exactly: whole picodollars are added up as big integers and rounded up once, to a microdollar.
 // The most a request can cost and what it does cost come from the same prices, so a hold is never below its charge.
+import { costOf, type PriceTerms } from '../canonical/price-terms.ts';
 import { totalInputTokens, type Usage } from '../canonical/usage.ts';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../lib/money.ts';
 import type { Model, PriceVersion, TokenPrices } from './model.ts';
@@ -24,6 +25,8 @@ export type PricedUsage = {
   readonly costMicros: Micros;
   /** By the provider's price; for a price that the operator stated, by that one: no other is known. */
   readonly upstreamCostMicros: Micros;
+  /** What both were reckoned by. */
+  readonly terms: PriceTerms;
   /**
    * The version, the threshold of the tier where one applied, and the picodollars of a search where there were some: `2026-12-01`,
    * `0>272000`, `0+10000000000/search`.
@@ -75,9 +78,14 @@ export function scaleByFactor(picos: Picos, factor: PriceFactor, { isListPrice }
  */
 export function priceUsage({ list, upstream, search = freeSearch }: AppliedPrice, usage: Usage, searches = 0): PricedUsage {
   const tier = tierIndexOf(list, totalInputTokens(usage));
+  const terms = {
+    list: { ...pricesOf(list, tier), search: search.listPicos },
+    upstream: { ...pricesOf(upstream, tier), search: search.upstreamPicos },
+  };
   return {
-    costMicros: roundUpToMicro(sumOf(usage, pricesOf(list, tier)) + BigInt(searches) * search.listPicos),
-    upstreamCostMicros: roundUpToMicro(sumOf(usage, pricesOf(upstream, tier)) + BigInt(searches) * search.upstreamPicos),
+    costMicros: costOf(terms.list, usage, searches),
+    upstreamCostMicros: costOf(terms.upstream, usage, searches),
+    terms,
     priceVersion: list.version + tierPart(list, tier) + (searches > 0 ? `+${search.listPicos}/search` : ''),
   };
 }
@@ -141,16 +149,6 @@ function tierPart(version: PriceVersion, tier: number): string {
 
 function pricesOf(version: PriceVersion, tier: number): TokenPrices {
   return version.tiers[tier]?.prices ?? version.base;
-}
-
-function sumOf(usage: Usage, prices: TokenPrices): bigint {
-  return (
-    BigInt(usage.inputTokens) * BigInt(prices.input) +
-    BigInt(usage.cacheReadTokens) * BigInt(prices.cacheRead) +
-    BigInt(usage.cacheWriteTokens) * BigInt(prices.cacheWrite) +
-    BigInt(usage.cacheWrite1hTokens) * BigInt(prices.cacheWrite1h) +
-    BigInt(usage.outputTokens) * BigInt(prices.output)
-  );
 }
 
 function scalePrices(prices: TokenPrices, factor: bigint): TokenPrices {

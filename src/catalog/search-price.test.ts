@@ -95,7 +95,8 @@ describe('searches in a charge', () => {
         assert.equal(priceVersion.endsWith(`+${price.search!.listPicos}/search`), searches > 0, priceVersion);
         assert.equal(BigInt(costMicros), (exact + 999_999n) / 1_000_000n);
         assert(upstreamCostMicros <= costMicros);
-        assert.deepEqual(priceUsage(price, usage, 0), priceUsage({ list: price.list, upstream: price.upstream }, usage));
+        const without = priceUsage({ list: price.list, upstream: price.upstream }, usage);
+        assert.equal(priceUsage(price, usage, 0).costMicros, without.costMicros);
       }),
     );
   });

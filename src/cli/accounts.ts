@@ -1,12 +1,15 @@
 // `tollgate accounts …`
-import { createAccount, listAccounts } from '../accounts/manage-accounts.ts';
+import { createAccount, listAccounts, updateAccount, type AccountChange } from '../accounts/manage-accounts.ts';
+import { loadCatalog } from '../catalog/load-catalog.ts';
+import type { Config } from '../config/schema.ts';
 import type { Micros } from '../lib/money.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import { createLedgers } from '../ledger/create-ledgers.ts';
 import { openLedgerInProcess } from '../ledger/open-ledger.ts';
-import { withInstallation, type Installation } from './installation.ts';
+import { resolveModelId, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
+import { none, type OrNone } from './parse.ts';
 
 type NewAccount = JsonOption & { readonly name: string; readonly creditUsd?: Micros; readonly priceMultiplier?: number };
 
@@ -32,6 +35,40 @@ export async function listAccountsCommand(options: JsonOption): Promise<void> {
     ]);
     printResult(options, accounts, formatTable(['ACCOUNT', 'NAME', 'LIVE', 'TEST', 'CREATED'], rows));
   });
+}
+
+type AccountOptions = JsonOption & {
+  readonly priceMultiplier?: OrNone<number>;
+  readonly model?: string;
+  readonly frozen?: 'yes' | 'no';
+};
+
+export async function updateAccountCommand(accountId: string, options: AccountOptions): Promise<void> {
+  await withInstallation(async ({ config, database }) => {
+    const change = changeOf(config, options);
+    if (!(await updateAccount(database, accountId, change))) throw noAccount(accountId);
+    printResult(options, { id: accountId }, `Account ${accountId} is changed; a running gateway follows within seconds.`);
+  });
+}
+
+function changeOf(config: Config, { priceMultiplier, model, frozen }: AccountOptions): AccountChange {
+  if (model !== undefined && priceMultiplier === undefined) throw new CommandFailed('--model needs --price-multiplier beside it');
+  if (model === undefined && priceMultiplier === none) {
+    throw new CommandFailed('--price-multiplier none clears the price of a --model; for all models give 1');
+  }
+  return {
+    ...(frozen !== undefined && { isFrozen: frozen === 'yes' }),
+    ...(priceMultiplier !== undefined &&
+      priceMultiplier !== none &&
+      model === undefined && { priceMultiplierPpm: priceMultiplier }),
+    ...(priceMultiplier !== undefined &&
+      model !== undefined && {
+        modelPrice: {
+          modelId: resolveModelId(loadCatalog(config), model),
+          multiplierPpm: priceMultiplier === none ? null : priceMultiplier,
+        },
+      }),
+  };
 }
 
 type AdjustmentOptions = JsonOption & { readonly usd: Micros; readonly test?: true; readonly note?: string };
@@ -78,12 +115,15 @@ async function adjust(
   try {
     const entryId = newIdWithPrefix('ent');
     const outcome = await ledger.submit({ type, entryId, ledgerId: ledgerIdOf(accountId, mode), amountMicros, note });
-    if (outcome.type === 'unknown-ledger')
-      throw new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
+    if (outcome.type === 'unknown-ledger') throw noAccount(accountId);
     if (outcome.type !== 'credited' && outcome.type !== 'debited')
       throw new Error(`the ledger answered a ${type} with ${outcome.type}`);
     return { entryId, availableMicros: outcome.availableMicros };
   } finally {
     await ledger.close();
   }
+}
+
+function noAccount(accountId: string): CommandFailed {
+  return new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
 }

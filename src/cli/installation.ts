@@ -1,8 +1,10 @@
 // What every command but `serve` works on: the configuration and the migrated database of this installation, also beside a running gateway.
+import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config/schema.ts';
 import { loadConfig } from '../config/load.ts';
 import { loadSecret } from '../config/secret.ts';
 import { isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
+import { CommandFailed } from './output.ts';
 
 export type Installation = {
   readonly config: Config;
@@ -20,4 +22,11 @@ export async function withInstallation(action: (installation: Installation) => P
   } finally {
     await database.close();
   }
+}
+
+/** The catalogue's id of a model by any of its names. */
+export function resolveModelId(catalog: Catalog, name: string): string {
+  const model = catalog.resolve(name);
+  if (!model) throw new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
+  return model.id;
 }

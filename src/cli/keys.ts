@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { digestKeyFrom } from '../keys/key-text.ts';
 import { createKey, listKeys, revokeKey, updateKey, type KeyControls, type KeyListing } from '../keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import { withInstallation } from './installation.ts';
+import { resolveModelId, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, type OrNone } from './parse.ts';
 
@@ -76,12 +76,7 @@ function orNull<Value>(value: OrNone<Value>): Value | null {
 /** Kept as catalogue ids, so that an alias in the list allows just what it stands for today. */
 function resolveModels(config: Config, names: readonly string[]): string[] {
   const catalog = loadCatalog(config);
-  const ids = names.map((name) => {
-    const model = catalog.resolve(name);
-    if (!model) throw new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
-    return model.id;
-  });
-  return [...new Set(ids)];
+  return [...new Set(names.map((name) => resolveModelId(catalog, name)))];
 }
 
 function keyRow(key: KeyListing): string[] {

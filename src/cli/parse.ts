@@ -62,6 +62,10 @@ export function parseFactor(text: string): number {
   return millionths;
 }
 
+export function parseFactorOrNone(text: string): OrNone<number> {
+  return text === noneText ? none : parseFactor(text);
+}
+
 function readUsd(text: string): Micros {
   try {
     return microsFromUsd(text);

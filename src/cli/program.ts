@@ -6,7 +6,16 @@ import { DatabaseUnusable } from '../db/database-error.ts';
 import { LedgerUnavailable } from '../ledger/batcher.ts';
 import { prepareWorker } from '../ledger/worker-runner.ts';
 import { CommandFailed } from './output.ts';
-import { parseCount, parseDay, parseFactor, parseModelList, parseName, parseUsd, parseUsdCap } from './parse.ts';
+import {
+  parseCount,
+  parseDay,
+  parseFactor,
+  parseFactorOrNone,
+  parseModelList,
+  parseName,
+  parseUsd,
+  parseUsdCap,
+} from './parse.ts';
 
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
@@ -80,6 +89,15 @@ function buildProgram(): Command {
   json(accounts.command('list').description('all accounts')).action(async (options) =>
     (await accountsCommands()).listAccountsCommand(options),
   );
+  json(accounts.command('update').description("change an account's prices or standing").argument('<account>'))
+    .option(
+      '--price-multiplier <factor>',
+      'its prices, times the list prices; "none" clears that of a --model',
+      parseFactorOrNone,
+    )
+    .option('--model <id>', 'for this model alone')
+    .addOption(accounts.createOption('--frozen <yes|no>', 'whether it may spend').choices(['yes', 'no']))
+    .action(async (id, options) => (await accountsCommands()).updateAccountCommand(id, options));
   adjustment(json(accounts.command('credit').description('add to a balance'))).action(async (id, options) =>
     (await accountsCommands()).creditAccountCommand(id, options),
   );

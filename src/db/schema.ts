@@ -12,6 +12,8 @@ export type Tables = {
   hold_owners: HoldOwnersTable;
   entries: EntriesTable;
   charges: ChargesTable;
+  prices: PricesTable;
+  account_model_prices: AccountModelPricesTable;
   revisions: RevisionsTable;
 };
 
@@ -143,6 +145,8 @@ export type ChargesTable = {
   web_searches: number;
   usage_source: 'upstream' | 'estimate';
   price_version: string;
+  /** null: made before prices were kept. */
+  price_id: string | null;
   upstream_cost_micros: Micros;
   ending: 'complete' | 'cut-off';
   streamed: Flag;
@@ -152,6 +156,19 @@ export type ChargesTable = {
   loss_micros: Micros;
   hold_micros: Micros;
   created_at_ms: number;
+};
+
+/** The terms that charges were made at, append-only; canonical/price-terms.ts writes and reads them. */
+type PricesTable = {
+  id: string;
+  terms: string;
+};
+
+/** What an account pays for one model, instead of its own multiplier. */
+type AccountModelPricesTable = {
+  account_id: string;
+  model_id: string;
+  multiplier_ppm: number;
 };
 
 /** Counters that triggers raise; a process polls them to learn that what it keeps in memory is out of date. */

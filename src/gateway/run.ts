@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Model } from '../catalog/model.ts';
 import { priceFor } from '../catalog/price.ts';
 import type { ClientFormat } from '../formats/format.ts';
-import type { ApiKey } from '../keys/api-key.ts';
+import { multiplierPpmFor, type ApiKey } from '../keys/api-key.ts';
 import { estimateInputTokens } from '../lib/tokens.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import { sendAnswer } from './answer.ts';
@@ -43,7 +43,7 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
   checkPermission(key, model);
   const rateHeaders = gateway.rateLimiter.take(key.id, key.requestsPerMinute ?? gateway.config.limits.requests_per_minute);
 
-  const factor = { markup: gateway.config.pricing.markup, multiplierPpm: key.priceMultiplierPpm };
+  const factor = { markup: gateway.config.pricing.markup, multiplierPpm: multiplierPpmFor(key, model.id) };
   const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);
   const search = readSearch(gateway, { model, route, format, request }, factor);

@@ -1,6 +1,7 @@
 // The end of a hold: a charge or a release. A charge is durable before the client is told of success.
 import type { ChargeRecord } from '../ledger/commands.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
+import { keepPrice } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { countUsage, totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
@@ -33,6 +34,7 @@ export async function settleHold(running: Running, ended: Ended): Promise<Charge
     ledgerId: ledgerIdOf(key.accountId, key.mode),
     keyId: key.id,
     costMicros: priced.costMicros,
+    price: keepPrice(priced.terms),
     record: recordOf(running, ended, { usage, searches, ...priced }),
   });
   running.isResolved = true;

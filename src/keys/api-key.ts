@@ -14,4 +14,11 @@ export type ApiKey = {
   readonly accountFrozen: boolean;
   /** The account's prices in millionths of the list prices: 1 000 000 is the list price. */
   readonly priceMultiplierPpm: number;
+  /** Of single models by id, instead of the account's; null: it has none. */
+  readonly modelMultipliersPpm: ReadonlyMap<string, number> | null;
 };
+
+/** What the account pays for a model, in millionths of its list price. */
+export function multiplierPpmFor(key: ApiKey, modelId: string): number {
+  return key.modelMultipliersPpm?.get(modelId) ?? key.priceMultiplierPpm;
+}

@@ -67,10 +67,17 @@ async function readKey(database: Database, digest: string): Promise<ApiKey | nul
     .where('api_keys.digest', '=', digest)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
-  return row ? toApiKey(row) : null;
+  return row ? toApiKey(row, await readModelMultipliers(database, row.account_id)) : null;
 }
 
-function toApiKey(row: Selectable<ApiKeysTable> & Pick<Selectable<AccountsTable>, 'frozen' | 'price_multiplier_ppm'>): ApiKey {
+async function readModelMultipliers(database: Database, accountId: string): Promise<ApiKey['modelMultipliersPpm']> {
+  const rows = await database.read.selectFrom('account_model_prices').selectAll().where('account_id', '=', accountId).execute();
+  return rows.length === 0 ? null : new Map(rows.map((row) => [row.model_id, row.multiplier_ppm]));
+}
+
+type KeyRow = Selectable<ApiKeysTable> & Pick<Selectable<AccountsTable>, 'frozen' | 'price_multiplier_ppm'>;
+
+function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm']): ApiKey {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -81,5 +88,6 @@ function toApiKey(row: Selectable<ApiKeysTable> & Pick<Selectable<AccountsTable>
     requestsPerMinute: row.requests_per_minute,
     accountFrozen: row.frozen === 1,
     priceMultiplierPpm: row.price_multiplier_ppm,
+    modelMultipliersPpm,
   };
 }

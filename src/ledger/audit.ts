@@ -1,8 +1,9 @@
 // The rules that every entry must keep, checked against the sums of the entries before it. Written from the rules and not from the
 // core: below zero only by a debit, above a cap only when it was lowered, each hold ended at most once, each end charged as booked.
+import { costOf, readKeptTerms } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
 import { holdIdOfExtension } from './book.ts';
-import type { ChargeRow, EntryRow } from './rows.ts';
+import { chargeOfRow, type ChargeRow, type EntryRow } from './rows.ts';
 import type { Problem } from './verify.ts';
 import { dayOf, monthOf } from './window.ts';
 
@@ -41,7 +42,7 @@ export function windowId(keyId: string | null, kind: 'day' | 'month', startsOn: 
 }
 
 /** Adds an entry, with the charge of its id if it is a settlement. Returns the first thing that is wrong, or null. */
-export function auditEntry(audit: Audit, entry: EntryRow, charge: ChargeRow | null): Problem | null {
+export function auditEntry(audit: Audit, entry: EntryRow, charge: PricedCharge | null): Problem | null {
   audit.entries += 1;
   const { kind } = entry;
   if (kind === 'credit' || kind === 'debit') return auditAdjustment(entry) ?? auditBalance(audit, entry);
@@ -154,7 +155,10 @@ function auditWindow(audit: Audit, entry: EntryRow, { kind, startsOn, capMicros 
   return wrong(entry, column, `at most the cap of ${capMicros} in ${id}`, after);
 }
 
-type Settlement = { readonly entry: EntryRow; readonly reserve: EntryRow; readonly charge: ChargeRow | null };
+/** A charge with the terms it was made by; null: none were kept. */
+export type PricedCharge = ChargeRow & { readonly terms: string | null };
+
+type Settlement = { readonly entry: EntryRow; readonly reserve: EntryRow; readonly charge: PricedCharge | null };
 
 function auditCharge(audit: Audit, { entry, reserve, charge }: Settlement): Problem | null {
   if (!charge) return { table: 'charges', id: entry.id, column: 'id', expected: 'a charge for the settle entry', found: null };
@@ -163,7 +167,20 @@ function auditCharge(audit: Audit, { entry, reserve, charge }: Settlement): Prob
   const { ledger_id, key_id, loss_micros, created_at_ms } = entry;
   const cost_micros = 0 - entry.posted_delta_micros;
   const expected = { ledger_id, key_id, cost_micros, loss_micros, hold_micros: reserve.held_delta_micros, created_at_ms };
-  return firstDifference({ table: 'charges', id: charge.id, expected, found: charge });
+  return firstDifference({ table: 'charges', id: charge.id, expected, found: charge }) ?? recompute(charge);
+}
+
+/** What the tokens come to at the kept price is what was charged, or lost for want of room. */
+function recompute(charge: PricedCharge): Problem | null {
+  if (charge.terms === null) return null;
+  const { list, upstream } = readKeptTerms(charge.terms);
+  const { usage, webSearches } = chargeOfRow(charge);
+  const expected = {
+    cost_and_loss_micros: costOf(list, usage, webSearches),
+    upstream_cost_micros: costOf(upstream, usage, webSearches),
+  };
+  const found = { ...charge, cost_and_loss_micros: charge.cost_micros + charge.loss_micros };
+  return firstDifference({ table: 'charges', id: charge.id, expected, found });
 }
 
 function addTokens(ledger: LedgerSums, charge: ChargeRow): void {

@@ -78,6 +78,8 @@ export type Charge = ChargeRecord & {
   readonly costMicros: Micros;
   readonly lossMicros: Micros;
   readonly holdMicros: Micros;
+  /** Its `KeptPrice`; null: none was kept. */
+  readonly priceId: string | null;
   readonly createdAtMs: number;
 };
 

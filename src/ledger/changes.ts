@@ -9,6 +9,7 @@ import {
   windowOf,
   windowsOfEntry,
 } from './book.ts';
+import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { LedgerId } from './commands.ts';
 import type { Decision } from './core.ts';
 import { endsHold } from './journal.ts';
@@ -21,10 +22,12 @@ export type Changes = {
   readonly enlargedHolds: readonly Hold[];
   readonly endedHoldIds: readonly string[];
   readonly entries: readonly Entry[];
+  /** Perhaps kept already. */
+  readonly prices: readonly KeptPrice[];
   readonly charges: readonly Charge[];
 };
 
-export function changesOf({ book, entries, charges }: Decision): Changes {
+export function changesOf({ book, entries, charges, prices }: Decision): Changes {
   const windows = entries.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
   const opened = new Set(entries.filter(({ kind }) => kind === 'reserve').map(({ id }) => id));
   const enlarged = entries.filter(({ kind }) => kind === 'extend').map(({ id }) => holdIdOfExtension(id));
@@ -36,6 +39,7 @@ export function changesOf({ book, entries, charges }: Decision): Changes {
     enlargedHolds: stillOpen(enlarged.filter((id) => !opened.has(id))),
     endedHoldIds: entries.filter((entry) => endsHold(entry) && !opened.has(entry.id)).map(({ id }) => id),
     entries,
+    prices: [...new Map(prices.map((price) => [price.id, price])).values()],
     charges,
   };
 }

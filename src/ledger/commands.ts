@@ -1,5 +1,6 @@
 // What can be asked of the ledger and what it can answer. Commands carry ids made by the caller: a command that is sent again
 // with the same id changes nothing and gets its first outcome.
+import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Micros } from '../lib/money.ts';
 
@@ -50,6 +51,8 @@ export type Settle = {
   readonly ledgerId: LedgerId;
   readonly keyId: string;
   readonly costMicros: Micros;
+  /** What `costMicros` was reckoned by; null: nothing is kept of it. */
+  readonly price: KeptPrice | null;
   readonly record: ChargeRecord;
 };
 

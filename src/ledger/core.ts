@@ -3,6 +3,7 @@
 // operator's debit, or a cap that was lowered, may stand above it, and then nothing that costs runs.
 // A ledger's time never goes back: a clock that does would open a day or a month that had ended.
 import assert from 'node:assert/strict';
+import type { KeptPrice } from '../canonical/price-terms.ts';
 import { totalInputTokens } from '../canonical/usage.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
 import {
@@ -32,10 +33,18 @@ export type Decision = {
   readonly outcomes: readonly Outcome[];
   readonly entries: readonly Entry[];
   readonly charges: readonly Charge[];
+  /** Those that the charges were made by, as often as they were. */
+  readonly prices: readonly KeptPrice[];
 };
 
 /** What one command comes to. Without an entry it changes nothing. */
-type Step = { readonly outcome: Outcome; readonly entry?: Entry; readonly opened?: Hold; readonly charge?: Charge };
+type Step = {
+  readonly outcome: Outcome;
+  readonly entry?: Entry;
+  readonly opened?: Hold;
+  readonly charge?: Charge;
+  readonly price?: KeptPrice | null;
+};
 
 const unknownHold: Step = { outcome: { type: 'unknown-hold' } };
 const unknownLedger: Step = { outcome: { type: 'unknown-ledger' } };
@@ -63,6 +72,7 @@ export function runCommands(book: Book, commands: readonly (Command | Expire)[],
     outcomes: steps.map((step) => step.outcome),
     entries: steps.flatMap((step) => step.entry ?? []),
     charges: steps.flatMap((step) => step.charge ?? []),
+    prices: steps.flatMap((step) => step.price ?? []),
   };
 }
 
@@ -154,7 +164,7 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     lossMicros: micros(costMicros - chargedMicros),
     createdAtMs: timeOf(ledger, nowMs),
   });
-  return { outcome: chargedBy(entry), entry, charge: chargeOf(command, hold, entry) };
+  return { outcome: chargedBy(entry), entry, charge: chargeOf(command, hold, entry), price: command.price };
 }
 
 /** The request is free. After an expiry there is nothing left to give back, but its loss is booked and a settlement comes too late. */
@@ -240,6 +250,7 @@ function chargeOf(command: Settle, hold: ReservedHold, entry: Entry): Charge {
     costMicros,
     lossMicros: entry.lossMicros,
     holdMicros: amountMicros,
+    priceId: command.price?.id ?? null,
     createdAtMs: entry.createdAtMs,
   };
 }

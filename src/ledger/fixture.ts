@@ -94,7 +94,7 @@ export function extendOf(asked: Asked, part: number, amount: number): Extend {
 }
 
 export function settleOf(asked: Asked, cost: number): Settle {
-  return { type: 'settle', ...asked, costMicros: micros(cost), record };
+  return { type: 'settle', ...asked, costMicros: micros(cost), price: null, record };
 }
 
 export function creditOf(ledgerId: LedgerId, amount: number, entryId = `credit-${ledgerId}-${amount}`): Credit {

@@ -8,7 +8,7 @@ export type Names = {
   readonly ledgerIds: readonly LedgerId[];
   /** Holds that exist already, if they do. */
   readonly holdIds: readonly string[];
-  /** Under which anything may have been done before. */
+  /** Under which anything may have been done before; what is said of a hold that is no longer open comes on top. */
   readonly entryIds: readonly string[];
   /** Keys that ask for a new hold, in the windows of the present. */
   readonly keyIds: readonly string[];
@@ -23,9 +23,10 @@ export function namesOf(commands: readonly (Command | Expire)[]): Names {
       entryIds.add(command.entryId);
       continue;
     }
-    entryIds.add(command.holdId);
     if (command.type === 'reserve') keyIds.add(command.keyId);
     else holdIds.add(command.holdId);
+    // A settlement or a release of an open hold needs no more than the hold; the others are looked up in any case.
+    if (command.type !== 'settle' && command.type !== 'release') entryIds.add(command.holdId);
     if (command.type === 'extend') entryIds.add(extensionId(command.holdId, command.part));
   }
   return { ledgerIds: [...ledgerIds], holdIds: [...holdIds], entryIds: [...entryIds], keyIds: [...keyIds] };

@@ -8,8 +8,11 @@ import type { LedgerId } from './commands.ts';
 import type { Names } from './postgres-names.ts';
 import { type EntryRow, type HoldRow, rowOfCharge, rowOfEntry, rowOfHold } from './rows.ts';
 
-/** Plans that stay right when tables grow: everything here is found by its key. */
-export const ledgerSettings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map((name) => `set ${name} = off`);
+/** Plans that are made once, and stay right when tables grow: everything here is found by its key. */
+export const ledgerSettings = [
+  ...['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'].map((name) => `set ${name} = off`),
+  'set plan_cache_mode = force_generic_plan',
+];
 
 export type LedgerRow = Selectable<Tables['ledgers']> & { readonly frozen: 0 | 1 };
 export type WindowRow = Selectable<Tables['key_windows']>;
@@ -24,14 +27,15 @@ export type LoadedRows = {
   readonly windows: readonly WindowRow[];
 };
 
-/** $1: ledgers by name; $2: holds, whose ledgers are meant too. */
-const touchedLedgers = `array(
+/** $1: ledgers by name; $2: holds, whose ledgers are meant too. What became of a hold that is no longer open is in the journal. */
+const lockText = `
+select id from ledgers where id = any(array(
   select unnest($1::text[])
   union select ledger_id from holds where id = any($2::text[])
-  union select ledger_id from entries where id = any($2::text[]) and kind = 'reserve'
-)`;
-
-const lockText = `select id from ledgers where id = any(${touchedLedgers}) order by id for update`;
+  union select ledger_id from entries where kind = 'reserve' and id = any(array(
+    select unnest($2::text[]) except select id from holds where id = any($2::text[])
+  ))
+)) order by id for update`;
 
 /** The database's clock, or a test's. */
 export const nowMs = (parameter: string) =>
@@ -39,31 +43,47 @@ export const nowMs = (parameter: string) =>
 
 const startOf = (format: string) => `to_char(to_timestamp(moment.ms / 1000.0) at time zone 'UTC', '${format}')`;
 
-/** A ledger's time may be ahead of the clock, so the windows of a new hold are the present ones and any later. */
+/**
+ * An open hold says it all; of any other, and of what $3 names, the journal is read. A ledger's time may be ahead of the clock, so the
+ * windows of a new hold are the present ones and any later. `limit` keeps each look at a window a look by its key.
+ */
 const loadText = `
 with moment as materialized (select ${nowMs('$5')} as ms),
-spent_in as (
-  select key_id, day, month from holds where id = any($2::text[])
-  union select key_id, day, month from entries where id = any($2::text[]) and kind = 'reserve'
+held as materialized (select * from holds where id = any($2::text[])),
+ended as materialized (select unnest($2::text[]) as id except select id from held),
+known as materialized (
+  select * from entries where id = any(array(select unnest($3::text[]) union select id from ended))
+),
+spent_in as materialized (
+  select ledger_id, key_id, day, month from held
+  union select ledger_id, key_id, day, month from known where kind = 'reserve' and id = any(array(select id from ended))
+),
+spent_windows as (
+  select key_id, 'day' as kind, day as starts_on from spent_in union select key_id, 'month', month from spent_in
+),
+present_windows as (
+  select asked.key_id, present.kind, present.starts_on
+  from moment, unnest($4::text[]) as asked (key_id),
+    lateral (values ('day', ${startOf('YYYY-MM-DD')}), ('month', ${startOf('YYYY-MM')})) as present (kind, starts_on)
 ),
 touched_windows as (
-  select key_windows.* from spent_in join key_windows using (key_id) where kind = 'day' and starts_on = day
-  union select key_windows.* from spent_in join key_windows using (key_id) where kind = 'month' and starts_on = month
-  union select key_windows.* from key_windows, moment
-    where key_id = any($4::text[]) and kind = 'day' and starts_on >= ${startOf('YYYY-MM-DD')}
-  union select key_windows.* from key_windows, moment
-    where key_id = any($4::text[]) and kind = 'month' and starts_on >= ${startOf('YYYY-MM')}
+  select found.* from spent_windows as of, lateral (
+    select * from key_windows as it where it.key_id = of.key_id and it.kind = of.kind and it.starts_on = of.starts_on limit 1
+  ) as found
+  union select found.* from present_windows as of, lateral (
+    select * from key_windows as it where it.key_id = of.key_id and it.kind = of.kind and it.starts_on >= of.starts_on limit 1000
+  ) as found
 ),
 touched_ledgers as (
   select ledgers.*, accounts.frozen from ledgers join accounts on accounts.id = ledgers.account_id
-  where ledgers.id = any(${touchedLedgers})
+  where ledgers.id = any(array(select unnest($1::text[]) union select ledger_id from spent_in))
 )
 select json_build_object(
   'now_ms', (select ms from moment),
   'lease_ends_at_ms', (select expires_at_ms from hold_owners where owner = $6),
   'ledgers', (select coalesce(json_agg(row), '[]') from touched_ledgers as row),
-  'holds', (select coalesce(json_agg(row), '[]') from holds as row where id = any($2::text[])),
-  'entries', (select coalesce(json_agg(row), '[]') from entries as row where id = any($3::text[])),
+  'holds', (select coalesce(json_agg(row), '[]') from held as row),
+  'entries', (select coalesce(json_agg(row), '[]') from known as row),
   'windows', (select coalesce(json_agg(row), '[]') from touched_windows as row)
 ) as loaded`;
 
@@ -101,6 +121,7 @@ const chargeColumns = columns<ChargesTable>({
   web_searches: 1,
   usage_source: 1,
   price_version: 1,
+  price_id: 1,
   upstream_cost_micros: 1,
   ending: 1,
   streamed: 1,
@@ -139,6 +160,9 @@ enlarged_holds as (
   update holds set amount_micros = row.amount_micros from json_populate_recordset(null::holds, $4) as row where holds.id = row.id
 ),
 ended_holds as (delete from holds where id = any($5::text[])),
+new_prices as (
+  insert into prices (id, terms) select id, terms from json_populate_recordset(null::prices, $8) on conflict do nothing
+),
 new_charges as (insert into charges (${chargeColumns}) select ${chargeColumns} from json_populate_recordset(null::charges, $6))
 insert into entries (${entryColumns})
 select ${entryColumns} from rows from (json_populate_recordset(null::entries, $7)) with ordinality order by ordinality`;
@@ -169,6 +193,7 @@ export async function saveChanges(client: ClientBase, changes: Changes): Promise
     changes.endedHoldIds,
     JSON.stringify(changes.charges.map(rowOfCharge)),
     JSON.stringify(changes.entries.map(rowOfEntry)),
+    JSON.stringify(changes.prices),
   ];
   await client.query({ name: 'ledger-save', text: saveText, values });
 }

@@ -78,5 +78,6 @@ export function saveDecision(statements: LedgerStatements, decision: Decision): 
   changes.enlargedHolds.forEach(statements.enlargeHold);
   changes.endedHoldIds.forEach(statements.deleteHold);
   changes.entries.forEach(statements.insertEntry);
+  changes.prices.forEach(statements.keepPrice);
   changes.charges.forEach(statements.insertCharge);
 }

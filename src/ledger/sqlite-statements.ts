@@ -1,5 +1,6 @@
 // The ledger's hot statements on SQLite, written by hand and kept prepared for the life of the connection.
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
 import type { Entry, Hold, LedgerState, Window, WindowKind } from './book.ts';
 import type { LedgerId } from './commands.ts';
@@ -75,6 +76,7 @@ function prepareSaves(connection: DatabaseSync) {
     `insert into key_windows (key_id, kind, starts_on, settled_micros, held_micros) values (?, ?, ?, ?, ?)
      on conflict do update set settled_micros = excluded.settled_micros, held_micros = excluded.held_micros`,
   );
+  const price = connection.prepare('insert into prices (id, terms) values (?, ?) on conflict do nothing');
   const enlarge = connection.prepare('update holds set amount_micros = ? where id = ?');
   const hold = connection.prepare('delete from holds where id = ?');
   return {
@@ -84,6 +86,9 @@ function prepareSaves(connection: DatabaseSync) {
     },
     saveWindow: ({ keyId, kind, startsOn, settledMicros, heldMicros }: Window): void => {
       window.run(keyId, kind, startsOn, settledMicros, heldMicros);
+    },
+    keepPrice: ({ id, terms }: KeptPrice): void => {
+      price.run(id, terms);
     },
     enlargeHold: ({ id, amountMicros }: Hold): void => {
       enlarge.run(amountMicros, id);

@@ -2,9 +2,9 @@
 // every number that the ledger keeps beside it. Nothing of the core's decisions is used, so that one of them that is wrong shows.
 import type { Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { auditEntry, type Audit, newAudit } from './audit.ts';
+import { auditEntry, type Audit, newAudit, type PricedCharge } from './audit.ts';
 import { compareSums } from './compare-sums.ts';
-import type { ChargeRow, EntryRow } from './rows.ts';
+import type { EntryRow } from './rows.ts';
 
 /** The first row that disagrees: what it says (`found`) and what follows from the journal (`expected`). */
 export type Problem = {
@@ -49,7 +49,7 @@ async function auditJournal(db: Kysely<Tables>, audit: Audit): Promise<Problem |
   }
 }
 
-type Audited = { readonly entry: EntryRow; readonly charge: ChargeRow | null };
+type Audited = { readonly entry: EntryRow; readonly charge: PricedCharge | null };
 
 async function readPage(db: Kysely<Tables>, afterSeq: number): Promise<readonly Audited[]> {
   const entries = await db.selectFrom('entries').selectAll().where('seq', '>', afterSeq).orderBy('seq').limit(pageRows).execute();
@@ -59,11 +59,13 @@ async function readPage(db: Kysely<Tables>, afterSeq: number): Promise<readonly 
 }
 
 /** The charges of the settle entries of one page. */
-async function readCharges(db: Kysely<Tables>, afterSeq: number, lastSeq: number): Promise<readonly ChargeRow[]> {
+async function readCharges(db: Kysely<Tables>, afterSeq: number, lastSeq: number): Promise<readonly PricedCharge[]> {
   return db
     .selectFrom('charges')
     .innerJoin('entries', 'entries.id', 'charges.id')
+    .leftJoin('prices', 'prices.id', 'charges.price_id')
     .selectAll('charges')
+    .select('prices.terms')
     .where('entries.kind', '=', 'settle')
     .where('entries.seq', '>', afterSeq)
     .where('entries.seq', '<=', lastSeq)

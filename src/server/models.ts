@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { listModelInfo, listModels, modelEntry, type Viewer } from '../catalog/listing.ts';
 import { modelNotFound } from '../gateway/route.ts';
+import { multiplierPpmFor } from '../keys/api-key.ts';
 import type { Handler, ServerContext } from './context.ts';
 
 export function getModels({ gateway }: ServerContext): Handler {
@@ -27,7 +28,7 @@ function viewerOf({ config, nowMs }: ServerContext['gateway'], { apiKey }: Fasti
     mode: apiKey?.mode ?? 'live',
     models: apiKey?.models ?? null,
     markup: config.pricing.markup,
-    multiplierPpm: apiKey?.priceMultiplierPpm ?? listPricePpm,
+    multiplierPpmOf: (modelId) => (apiKey ? multiplierPpmFor(apiKey, modelId) : listPricePpm),
     nowMs: nowMs(),
   };
 }

@@ -37,7 +37,7 @@ export type StoreKind = {
 };
 
 const actions = ['update', 'delete'];
-const guarded = ['entries', 'charges'];
+const guarded = ['entries', 'charges', 'prices'];
 
 const sqlite: StoreKind = {
   name: 'SQLite',

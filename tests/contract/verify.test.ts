@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
-import { micros } from '../../src/lib/money.ts';
+import { keepPrice, type UnitPrices } from '../../src/canonical/price-terms.ts';
+import { micros, type PicosPerToken } from '../../src/lib/money.ts';
 import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
 import { type Problem, verify } from '../../src/ledger/verify.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
@@ -187,6 +188,14 @@ const corruptions: Readonly<Record<string, Corruption>> = {
     sql: `delete from charges where id = 'a'`,
     problem: { table: 'charges', id: 'a', column: 'id', expected: 'a charge for the settle entry', found: null },
   },
+  'a charge that its price does not come to': {
+    sql: `update prices set terms = replace(terms, '3000000', '3100000')`,
+    problem: { table: 'charges', id: 'a', column: 'cost_and_loss_micros', expected: 31, found: 30 },
+  },
+  'a charge that cost the operator something else': {
+    sql: `update charges set upstream_cost_micros = 2 where id = 'a'`,
+    problem: { table: 'charges', id: 'a', column: 'upstream_cost_micros', expected: 1, found: 2 },
+  },
   'a charge that nothing booked': {
     sql: `create temp table copy as select * from charges where id = 'a'; update copy set id = 'z'; insert into charges select * from copy`,
     problem: { table: 'charges', id: 'z', column: 'id', expected: 'a settle entry', found: null },
@@ -211,6 +220,13 @@ onEachStore((store) => {
   }
 });
 
+/** Ten tokens of output, which the fixture's record has, come to 30 microdollars, and cost the operator 1. */
+const free = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, search: 0n } as unknown as UnitPrices;
+const price = keepPrice({
+  list: { ...free, output: 3_000_000 as PicosPerToken },
+  upstream: { ...free, output: 100_000 as PicosPerToken },
+});
+
 /** Every kind of entry once, by hand checked above: 100 in, charges of 30 and 20, a late one, an open hold of 10 that grew by 5 and a debit of 10. */
 async function openBooks(t: TestContext, store: StoreKind): Promise<Database> {
   const database = await store.openDatabase(t);
@@ -220,7 +236,7 @@ async function openBooks(t: TestContext, store: StoreKind): Promise<Database> {
     .run([
       creditOf(ledgerId, 100),
       reserveOf(hold('a'), 40),
-      settleOf(hold('a'), 30),
+      { ...settleOf(hold('a'), 30), price },
       reserveOf(hold('b'), 5),
       { type: 'release', holdId: 'b', lossMicros: micros(2) },
       reserveOf(hold('c'), 20),

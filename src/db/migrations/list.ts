@@ -6,6 +6,7 @@ import { foundation } from './0001-foundation.ts';
 import { extensions as extensionsOnPostgres } from './0002-extensions-postgres.ts';
 import { extensions } from './0002-extensions.ts';
 import { webSearches } from './0003-web-searches.ts';
+import { prices, pricesOnPostgres } from './0004-prices.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -13,12 +14,14 @@ const sqlite = {
   '0001-foundation': foundation,
   '0002-extensions': extensions,
   '0003-web-searches': webSearches,
+  '0004-prices': prices,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0001-foundation': foundationOnPostgres,
   '0002-extensions': extensionsOnPostgres,
   '0003-web-searches': webSearches,
+  '0004-prices': pricesOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

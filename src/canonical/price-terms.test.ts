@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { PicosPerToken } from '../lib/money.ts';
+import { costOf, keepPrice, readKeptTerms, type UnitPrices } from './price-terms.ts';
+import { noUsage } from './usage.ts';
+
+const price = fc.maxSafeNat() as fc.Arbitrary<PicosPerToken>;
+const units: fc.Arbitrary<UnitPrices> = fc.record(
+  {
+    input: price,
+    output: price,
+    cacheRead: price,
+    cacheWrite: price,
+    cacheWrite1h: price,
+    search: fc.bigInt({ min: 0n, max: 10n ** 15n }),
+  },
+  { noNullPrototype: true },
+);
+
+test('terms are kept and read back exactly, and equal ones have one id', () => {
+  fc.assert(
+    fc.property(units, units, (list, upstream) => {
+      const kept = keepPrice({ list, upstream });
+      assert.deepEqual(readKeptTerms(kept.terms), { list, upstream });
+      assert.deepEqual(keepPrice(readKeptTerms(kept.terms)), kept);
+    }),
+  );
+});
+
+test('the parts of a request are added exactly and rounded up once', () => {
+  const third = {
+    input: 1,
+    output: 1,
+    cacheRead: 1,
+    cacheWrite: 1,
+    cacheWrite1h: 1,
+    search: 2_999_995n,
+  } as unknown as UnitPrices;
+  const usage = { ...noUsage, inputTokens: 1, cacheReadTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1, outputTokens: 1 };
+  assert.equal(costOf(third, usage, 0), 1);
+  assert.equal(costOf(third, usage, 1), 3);
+  assert.equal(costOf(third, { ...usage, outputTokens: 2 }, 1), 4);
+});
