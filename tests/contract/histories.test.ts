@@ -54,7 +54,7 @@ const waitMs = fc.oneof(
 const history: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.record({ command, waitMs, startsBatch: fc.nat({ max: 5 }).map((number) => number === 0) }),
   {
-    maxLength: 60,
+    maxLength: 100,
     size: 'max',
   },
 );

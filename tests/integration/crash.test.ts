@@ -1,5 +1,6 @@
 // The program is killed with -9 at random moments, over and over, while it charges requests of several clients. After each restart
-// the books must be whole: no answer that was completely delivered without its charge, none charged twice, nothing still held.
+// the books must be whole: no answer that was completely delivered without its charge, none charged twice, nothing still held. On
+// PostgreSQL (TOLLGATE_TEST_DATABASE=postgres) holds are given back when the lease of the killed process ends. TOLLGATE_KILLS: how often.
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -16,7 +17,10 @@ import { startUpstream, type LocalUpstream, type Script } from '../support/upstr
 
 /** Two installations side by side: while one starts anew, the other serves. */
 const installations = 2;
-const killsEach = 25;
+const killsEach = Math.ceil(Number(process.env['TOLLGATE_KILLS'] ?? 50) / installations);
+const isOnPostgres = process.env['TOLLGATE_TEST_DATABASE'] === 'postgres';
+/** Longer than the lease of a killed process. */
+const leaseMs = 60_000;
 const creditUsd = 100;
 const creditMicros = creditUsd * 1_000_000;
 
@@ -33,10 +37,15 @@ after(async () => {
   await upstream.close();
 });
 
-test(`the books are whole after each of ${installations * killsEach} kills`, { timeout: 240_000 }, async (t) => {
-  await Promise.all(started.map((installation) => killOverAndOver(installation)));
-  for (const installation of started) await compareWithUsage(installation, t);
-});
+test(
+  `the books are whole after each of ${installations * killsEach} kills`,
+  { timeout: 120_000 + killsEach * 5_000 },
+  async (t) => {
+    await Promise.all(started.map((installation) => killOverAndOver(installation)));
+    for (const installation of started) await checkHolds(installation);
+    for (const installation of started) await compareWithUsage(installation, t);
+  },
+);
 
 type Installation = {
   readonly program: Program;
@@ -115,13 +124,30 @@ function answerAtSomeTime({ name }: Endpoint): Script {
   };
 }
 
+/** What the killed processes held is given back. */
+async function checkHolds(installation: Installation): Promise<void> {
+  for (const deadlineMs = Date.now() + leaseMs; (await heldBy(installation)) > 0;) {
+    assert.ok(Date.now() < deadlineMs, 'a hold outlived the lease of its process');
+    await setTimeout(250);
+  }
+}
+
+async function heldBy({ program, account }: Installation): Promise<number> {
+  const database = openDatabase(program.databaseUrl);
+  try {
+    return (await readBalance(database.read, ledgerIdOf(account, 'live')))!.heldMicros;
+  } finally {
+    await database.close();
+  }
+}
+
 /** Opened anew and closed again, so that at a kill nobody else has the database open: the restart finds it as a crash leaves it. */
 async function checkBooks({ program, account, journal }: Installation, where: string): Promise<void> {
-  const database = openDatabase(`sqlite:${program.dataDir}/tollgate.db`);
+  const database = openDatabase(program.databaseUrl);
   try {
     const balance = await readBalance(database.read, ledgerIdOf(account, 'live'));
-    assert.equal(balance?.heldMicros, 0, `${where}: nothing is held any more`);
-    assert.equal(balance.availableMicros, balance.postedMicros);
+    assert.ok(balance);
+    if (!isOnPostgres) assert.equal(balance.heldMicros, 0, `${where}: nothing is held any more`);
     const charges = await database.read.selectFrom('charges').select(['id', 'cost_micros']).execute();
     const sum = charges.reduce((total, charge) => total + charge.cost_micros, 0);
     assert.equal(balance.postedMicros, creditMicros - sum, `${where}: the balance is the credit less the charges`);

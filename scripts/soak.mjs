@@ -1,0 +1,36 @@
+// `npm run test:soak [-- <part> …]`: the long forms of the tests that `npm test` runs short, one part after the other, with their figures.
+import { spawnSync } from 'node:child_process';
+import { setUp } from './setup.mjs';
+
+const parts = {
+  histories: { files: ['tests/contract/histories.test.ts'], env: { TOLLGATE_HISTORIES: '10000' } },
+  races: { files: ['src/ledger/races.test.ts'], env: { TOLLGATE_RACES: '20000' } },
+  mutations: { files: ['tests/mutations.test.ts'], env: { TOLLGATE_MUTATIONS: 'all' } },
+  'kills-sqlite': { files: ['tests/integration/crash.test.ts'], env: { TOLLGATE_KILLS: '500' } },
+  'kills-postgres': {
+    files: ['tests/integration/crash.test.ts'],
+    env: { TOLLGATE_KILLS: '100', TOLLGATE_TEST_DATABASE: 'postgres' },
+  },
+  replicas: { files: ['tests/integration/postgres.test.ts'], env: {} },
+  // Every program of the integration tests on PostgreSQL.
+  postgres: {
+    files: ['tests/integration/{money,keys,limits,hold-growth,metrics}.test.ts'],
+    env: { TOLLGATE_TEST_DATABASE: 'postgres' },
+  },
+  streams: { files: ['tests/fuzz-streams.test.ts'], env: { FUZZ_STREAMS: '1000000' } },
+};
+
+const node = setUp({ dev: true });
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  console.error(`Tollgate: no such part: ${unknown.join(', ')}. There are ${Object.keys(parts).join(', ')}.`);
+  process.exit(1);
+}
+const failed = (asked.length > 0 ? asked : Object.keys(parts)).filter((name) => {
+  const { files, env } = parts[name];
+  console.log(`\n── ${name}`);
+  return spawnSync(node, ['--test', ...files], { stdio: 'inherit', env: { ...process.env, ...env } }).status !== 0;
+});
+console.log(failed.length === 0 ? '\nAll parts passed.' : `\nFailed: ${failed.join(', ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
