@@ -1,12 +1,13 @@
 // `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay and the upstream alone.
-// `npm run bench -- --profile <workload>`: where its time goes. `npm run bench -- --ledger`: the ledger alone. README.md says how to read
-// them.
+// `npm run bench -- --profile <workload>`: where its time goes. `npm run bench -- --ledger`: the ledger alone; `--history`: its reads
+// on a long history. README.md says how to read them.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startChild } from './child.ts';
 import { compare, type Scale } from './compare.ts';
 import { installGateway } from './gateway.ts';
+import { benchHistory } from './history.ts';
 import { benchLedger } from './ledger.ts';
 import { describeMachine } from './machine.ts';
 import { profileGateway } from './profile.ts';
@@ -33,10 +34,16 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     profile: { type: 'string' },
     ledger: { type: 'boolean', default: false },
+    history: { type: 'boolean', default: false },
+    charges: { type: 'string', default: '10000000' },
   },
 });
 if (values.ledger) {
   console.log(`\n${describeMachine(tmpdir())}\n\n${await benchLedger(values.quick ? 300 : 2_000)}`);
+  process.exit();
+}
+if (values.history) {
+  console.log(`\n${describeMachine(tmpdir())}\n\n${await benchHistory(Number(values.charges))}`);
   process.exit();
 }
 const upstream = await startChild({ script: join(import.meta.dirname, 'upstream.ts'), core: 'bench' });

@@ -1,0 +1,92 @@
+// `npm run bench -- --history`: do the balance and the pages of a long history stay fast? The same reads on an account with a thousand
+// charges and on one with millions, in one database (`--charges 10000000`), for SQLite and, where a URL is given, PostgreSQL.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Kysely, sql } from 'kysely';
+import { createAccount } from '../src/accounts/manage-accounts.ts';
+import { openDatabase } from '../src/db/database.ts';
+import type { Tables } from '../src/db/schema.ts';
+import { createKey } from '../src/keys/manage-keys.ts';
+import { type LedgerId, ledgerIdOf } from '../src/ledger/commands.ts';
+import { createLedgers } from '../src/ledger/create-ledgers.ts';
+import { listCharges, readBalance } from '../src/ledger/queries.ts';
+import { median } from './statistics.ts';
+import { formatTable } from './table.ts';
+
+const fewCharges = 1_000;
+const repeats = 200;
+const firstMs = Date.UTC(2026, 0, 1);
+
+export async function benchHistory(manyCharges: number): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+  const stores = { SQLite: `sqlite:${join(folder, 'ledger.db')}`, PostgreSQL: process.env['TOLLGATE_BENCH_POSTGRES'] };
+  try {
+    const rows: string[][] = [];
+    for (const [name, url] of Object.entries(stores)) {
+      if (url) rows.push(...(await benchStore(name, url, [fewCharges, manyCharges])));
+    }
+    return formatTable(
+      ['store', 'charges', 'balance', 'newest page', 'page in the middle', 'oldest page', 'by request id'],
+      rows,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function benchStore(name: string, url: string, counts: readonly number[]): Promise<string[][]> {
+  const database = openDatabase(url);
+  await database.migrate();
+  const rows: string[][] = [];
+  for (const count of counts) {
+    const accountId = await createAccount(database, { name: `${count} charges` }, createLedgers);
+    const key = await createKey(database, Buffer.from('bench'), { accountId, mode: 'live' });
+    const ledgerId = ledgerIdOf(accountId, 'live');
+    await insertCharges(database.write, { ledgerId, keyId: key!.id, count });
+    rows.push([name, String(count), ...(await readTimes(database.read, ledgerId, count))]);
+  }
+  await database.close();
+  return rows;
+}
+
+/** Straight into the table, one a second: through the ledger, millions would take many minutes. */
+async function insertCharges(
+  db: Kysely<Tables>,
+  { ledgerId, keyId, count }: { readonly ledgerId: LedgerId; readonly keyId: string; readonly count: number },
+): Promise<void> {
+  await sql`
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})
+    insert into charges (id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens,
+      cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version,
+      upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms)
+    select ${ledgerId} || '-' || n, ${ledgerId}, ${keyId}, 'gpt-5-mini', 'GPT-5 mini', 'chat', 'openai', 1000, 0, 0, 0, 100, 0, 'upstream',
+      '0', 450, 'complete', 0, 450, 0, 900, ${sql.lit(firstMs)} + n * 1000 from numbers`.execute(db);
+}
+
+async function readTimes(db: Kysely<Tables>, ledgerId: LedgerId, count: number): Promise<string[]> {
+  const page = (number: number | null) => {
+    const cursor = number === null ? null : { createdAtMs: firstMs + number * 1_000, id: `${ledgerId}-${number}` };
+    return () => listCharges(db, { ledgerId, limit: 100, cursor });
+  };
+  const reads = [
+    () => readBalance(db, ledgerId),
+    page(null),
+    page(Math.floor(count / 2)),
+    page(101),
+    () => listCharges(db, { ledgerId, limit: 1, cursor: null, holdId: `${ledgerId}-${Math.floor(count / 3)}` }),
+  ];
+  const times: string[] = [];
+  for (const read of reads) times.push(`${(await medianMs(read)).toFixed(2)} ms`);
+  return times;
+}
+
+async function medianMs(read: () => Promise<unknown>): Promise<number> {
+  const timesMs: number[] = [];
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    const startMs = performance.now();
+    await read();
+    timesMs.push(performance.now() - startMs);
+  }
+  return median(timesMs);
+}
