@@ -7,7 +7,7 @@ import { startChild, type Child, type ChildOptions } from './child.ts';
 import { modelFor, type Play } from './workloads.ts';
 
 const root = join(import.meta.dirname, '..');
-const entry = join(root, 'dist', 'main.js');
+const entry = join(root, 'dist', 'current', 'main.js');
 const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent'];
 
 /** A gateway's data folder, with an account and a live key in it. */

@@ -1,15 +1,17 @@
-// Bundles the server into `dist/`: one file is read at a start where node_modules has more than a thousand, so a start takes a third of
-// the time. Run by `setup.mjs`, under the pinned Node.
-import { renameSync, rmSync } from 'node:fs';
+// Bundles the server: a few files are read at a start where node_modules has more than a thousand, so a start takes a third of the time.
+// Each build has a folder of its own in `dist/`, and `dist/current` leads to the newest: a server that is starting, or that loads a part
+// of itself later, finds the files it was built with. Run by `setup.mjs`, under the pinned Node; the argument names the build.
+import { existsSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
-const unfinished = `${dist}.new`;
+const name = process.argv[2];
+/** Older ones may still be running. */
+const buildsKept = 3;
 
-rmSync(unfinished, { recursive: true, force: true });
 const bundle = await rolldown({
   input: {
     main: join(root, 'src/main.ts'),
@@ -18,8 +20,21 @@ const bundle = await rolldown({
   },
   platform: 'node',
 });
-await bundle.write({ dir: unfinished, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' });
+await bundle.write({ dir: join(dist, name), format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' });
 await bundle.close();
-// A start meanwhile finds the old bundle whole.
-rmSync(dist, { recursive: true, force: true });
-renameSync(unfinished, dist);
+point('current', name);
+removeOldBuilds();
+
+/** In one step, so that there is always one. */
+function point(link, target) {
+  const unfinished = join(dist, `${link}.new`);
+  rmSync(unfinished, { force: true });
+  symlinkSync(target, unfinished);
+  renameSync(unfinished, join(dist, link));
+}
+
+function removeOldBuilds() {
+  const builds = readdirSync(dist).filter((entry) => existsSync(join(dist, entry, 'main.js')) && entry !== 'current');
+  const newestFirst = builds.toSorted((one, other) => statSync(join(dist, other)).mtimeMs - statSync(join(dist, one)).mtimeMs);
+  for (const old of newestFirst.slice(buildsKept)) if (old !== name) rmSync(join(dist, old), { recursive: true, force: true });
+}

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -18,7 +19,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stampPath = join(root, 'node_modules', '.tollgate-setup.json');
-const builtStampPath = join(root, 'dist', '.sources');
+const currentBuild = join(root, 'dist', 'current');
 const lockPath = join(root, '.setup.lock');
 const nodeLink = join(root, 'node_modules', '.bin', 'tollgate-node');
 const nodeMinimum = [24, 15];
@@ -68,15 +69,15 @@ function install(dev) {
   writeFileSync(stampPath, JSON.stringify({ lock: lockHash(), dev }));
 }
 
+/** A build is named by what it was made from. */
 function isBuilt() {
-  return existsSync(builtStampPath) && readFileSync(builtStampPath, 'utf8') === sourcesHash();
+  return existsSync(join(currentBuild, 'main.js')) && readlinkSync(currentBuild) === sourcesHash();
 }
 
 function build() {
-  const sources = sourcesHash();
-  const result = spawnSync(nodeLink, [join(root, 'scripts', 'build.mjs')], { cwd: root, stdio: ['ignore', 2, 2] });
+  const command = [join(root, 'scripts', 'build.mjs'), sourcesHash()];
+  const result = spawnSync(nodeLink, command, { cwd: root, stdio: ['ignore', 2, 2] });
   if (result.status !== 0) fail('the server could not be built; the message is above.');
-  writeFileSync(builtStampPath, sources);
 }
 
 /** Of names, sizes and times of change: reading every file would take longer than the rest of the check. */
@@ -88,7 +89,7 @@ function sourcesHash() {
       hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`);
     }
   }
-  return hash.digest('hex');
+  return hash.digest('hex').slice(0, 16);
 }
 
 /** The Node that came with the packages; where none is made for this system, the one that runs this script if it is new enough. */

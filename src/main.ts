@@ -2,6 +2,6 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
-enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compile'));
+enableCompileCache(join(import.meta.dirname, '.compile-cache'));
 const { runCommandLine } = await import('./cli/program.ts');
 await runCommandLine(process.argv);

@@ -1,9 +1,9 @@
 // `tollgate migrate` and `tollgate verify`
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../db/database.ts';
-import { verify } from '../ledger/verify.ts';
+import { type Verification, verify } from '../ledger/verify.ts';
 import { withInstallation } from './installation.ts';
-import { printResult, type JsonOption } from './output.ts';
+import { dollars, printResult, type JsonOption } from './output.ts';
 
 export async function migrateCommand(options: JsonOption): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
@@ -26,9 +26,14 @@ export async function verifyCommand(options: JsonOption): Promise<void> {
     const result = await verify(database.read);
     if (!result.ok) process.exitCode = 1;
     const text = result.ok
-      ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges.`
+      ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges. ` +
+        `Lost: ${dollars(result.uncollectedMicros)} for want of room, ${dollars(result.failedMicros)} on failed requests.`
       : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
         `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
-    printResult(options, result, text);
+    printResult(options, result.ok ? toJson(result) : result, text);
   });
+}
+
+function toJson({ uncollectedMicros, failedMicros, ...counts }: Extract<Verification, { ok: true }>): object {
+  return { ...counts, uncollected_micros: uncollectedMicros, failed_micros: failedMicros };
 }

@@ -7,6 +7,8 @@ import { sql } from 'kysely';
 import { openDatabase } from './database.ts';
 import { connectSqlite } from './sqlite-connection.ts';
 
+const chargeColumns = `id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version, upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms`;
+
 test('every connection writes through a log that is flushed at each commit', (t) => {
   const url = temporaryUrl(t);
   const connection = connectSqlite(url.slice('sqlite:'.length), { readOnly: false });
@@ -37,7 +39,8 @@ test('a charge is not replaced either', async (t) => {
   const run = (statement: string) => sql.raw(statement).execute(database.write);
   await run(`insert into accounts (id, name, created_at_ms) values ('a', 'A', 0)`);
   await run(`insert into ledgers (id, account_id, mode) values ('a:live', 'a', 'live')`);
-  const charge = `insert into charges values ('c', 'a:live', 'k', 'm', 'M', 'chat', 'p', 1, 0, 0, 0, 1, 0, 'upstream', '0', 1, 'complete', 0, 5, 0, 5, 0, 0)`;
+  const charge = `insert into charges (${chargeColumns})
+      values ('c', 'a:live', 'k', 'm', 'M', 'chat', 'p', 1, 0, 0, 0, 1, 0, 'upstream', '0', 1, 'complete', 0, 5, 0, 5, 0)`;
   await run(charge);
   await assert.rejects(run(charge.replace('insert', 'insert or replace')), /append-only/);
 });

@@ -58,9 +58,9 @@ async function configure(
 
 /** Microdollars beyond 2^53 would be rounded without a word. */
 const exactIntegers: CustomTypesConfig = {
-  getTypeParser: (oid, format) =>
+  getTypeParser: (oid: number, format) =>
     // oxlint-disable-next-line typescript/no-unsafe-return -- parsers return what their type is read as
-    oid === int8 && format !== 'binary' ? parseInteger : types.getTypeParser(oid, format as 'text'),
+    oid === int8 && format !== 'binary' ? parseInteger : types.getTypeParser(oid, format),
 };
 
 function parseInteger(text: string): number {

@@ -1,7 +1,8 @@
 // Writes what goes upstream: along the straight path when both sides speak one format, else through the canonical request.
 import { lowerCustomTools } from '../canonical/custom-tools.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { UpstreamRequest, UpstreamTarget } from '../formats/format.ts';
+import { inClientWords } from '../formats/client-words.ts';
+import type { ClientFormat, UpstreamRequest, UpstreamTarget } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import type { ChosenRoute } from './route.ts';
 import type { Asked } from './running.ts';
@@ -55,10 +56,18 @@ function writeBody(
   const upstreamFormat = upstreamFormats[route.format];
   const read = format.readRequest(request);
   const lowered = route.kind.customTools ? { request: read, names: none, ignored: [] } : lowerCustomTools(read);
-  const { body, ignored } = upstreamFormat.writeRequest(lowered.request, target);
+  const { body, ignored } = writeTranslated(format, () => upstreamFormat.writeRequest(lowered.request, target));
   return {
     body,
     ignored: [...(format.ignoredFields?.(request) ?? []), ...lowered.ignored, ...ignored],
     loweredTools: lowered.names,
   };
+}
+
+function writeTranslated({ fieldNames }: ClientFormat, write: () => UpstreamRequest): UpstreamRequest {
+  try {
+    return write();
+  } catch (error) {
+    throw inClientWords(error, fieldNames);
+  }
 }

@@ -20,6 +20,9 @@ export type Audit = {
   readonly expired: Map<string, EntryRow>;
   entries: number;
   charges: number;
+  /** The operator's losses, in microdollars: cost that neither balance nor caps had room for, and what failed requests cost. */
+  uncollected: number;
+  failed: number;
 };
 
 type LedgerSums = {
@@ -34,7 +37,7 @@ type WindowSums = { settled_micros: number; held_micros: number };
 export function newAudit(ledgerIds: readonly string[]): Audit {
   const zero = { posted_micros: 0, held_micros: 0, input_tokens: 0, output_tokens: 0, last_entry_at_ms: 0 };
   const ledgers = new Map(ledgerIds.map((id) => [id, { ...zero }]));
-  return { ledgers, windows: new Map(), open: new Map(), expired: new Map(), entries: 0, charges: 0 };
+  return { ledgers, windows: new Map(), open: new Map(), expired: new Map(), entries: 0, charges: 0, uncollected: 0, failed: 0 };
 }
 
 export function windowId(keyId: string | null, kind: 'day' | 'month', startsOn: string | null): string {
@@ -45,6 +48,8 @@ export function windowId(keyId: string | null, kind: 'day' | 'month', startsOn: 
 export function auditEntry(audit: Audit, entry: EntryRow, charge: PricedCharge | null): Problem | null {
   audit.entries += 1;
   const { kind } = entry;
+  if (kind === 'settle') audit.uncollected += entry.loss_micros;
+  else audit.failed += entry.loss_micros;
   if (kind === 'credit' || kind === 'debit') return auditAdjustment(entry) ?? auditBalance(audit, entry);
   const reserve = findReserve(audit, entry);
   if (!reserve) return wrong(entry, 'kind', 'a hold that had not ended', kind);

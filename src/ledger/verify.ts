@@ -2,6 +2,7 @@
 // every number that the ledger keeps beside it. Nothing of the core's decisions is used, so that one of them that is wrong shows.
 import type { Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
+import { type Micros, micros } from '../lib/money.ts';
 import { auditEntry, type Audit, newAudit, type PricedCharge } from './audit.ts';
 import { compareSums } from './compare-sums.ts';
 import type { EntryRow } from './rows.ts';
@@ -16,7 +17,15 @@ export type Problem = {
 };
 
 export type Verification =
-  | { readonly ok: true; readonly ledgers: number; readonly entries: number; readonly charges: number }
+  | {
+      readonly ok: true;
+      readonly ledgers: number;
+      readonly entries: number;
+      readonly charges: number;
+      /** What neither balances nor caps had room for, and what failed requests cost: the operator's losses, test mode included. */
+      readonly uncollectedMicros: Micros;
+      readonly failedMicros: Micros;
+    }
   | { readonly ok: false; readonly problem: Problem };
 
 const pageRows = 2_000;
@@ -32,7 +41,9 @@ export function verify(db: Kysely<Tables>): Promise<Verification> {
       const problem =
         (await auditJournal(snapshot, audit)) ?? (await findLooseCharge(snapshot)) ?? (await compareSums(snapshot, audit));
       if (problem) return { ok: false, problem };
-      return { ok: true, ledgers: ledgers.length, entries: audit.entries, charges: audit.charges };
+      const { entries, charges, uncollected, failed } = audit;
+      const losses = { uncollectedMicros: micros(uncollected), failedMicros: micros(failed) };
+      return { ok: true, ledgers: ledgers.length, entries, charges, ...losses };
     });
 }
 

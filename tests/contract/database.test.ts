@@ -9,6 +9,8 @@ import type { Micros } from '../../src/lib/money.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { onEachStore, run } from './stores.ts';
 
+const chargeColumns = `id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version, upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms`;
+
 onEachStore((store) => {
   test('the tables are made once, also when two processes start at the same moment', async (t) => {
     const url = await store.createUrl(t);
@@ -50,7 +52,8 @@ onEachStore((store) => {
     await addAccount(database.write);
     const entry = `insert into entries (id, kind, ledger_id, posted_delta_micros, held_delta_micros, loss_micros, available_micros, created_at_ms)
     values ('e', 'credit', 'a:live', 5, 0, 0, 5, 0)`;
-    const charge = `insert into charges values ('c', 'a:live', 'k', 'm', 'M', 'chat', 'p', 1, 0, 0, 0, 1, 0, 'upstream', '0', 1, 'complete', 0, 5, 0, 5, 0, 0)`;
+    const charge = `insert into charges (${chargeColumns})
+      values ('c', 'a:live', 'k', 'm', 'M', 'chat', 'p', 1, 0, 0, 0, 1, 0, 'upstream', '0', 1, 'complete', 0, 5, 0, 5, 0)`;
     for (const insert of [entry, charge]) await run(database, insert);
     for (const table of ['entries', 'charges']) {
       await assert.rejects(run(database, `update ${table} set loss_micros = 1`), /append-only/);

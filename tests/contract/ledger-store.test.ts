@@ -42,7 +42,14 @@ onEachStore((store) => {
       replies.map(({ type }) => type),
       ['credited', 'held', 'charged', 'charged'],
     );
-    assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 4, charges: 1 });
+    assert.deepEqual(await verify(database.read), {
+      ok: true,
+      ledgers: 2,
+      entries: 4,
+      charges: 1,
+      uncollectedMicros: 0,
+      failedMicros: 0,
+    });
   });
 
   test('a batch may be empty, and may name what does not exist', async (t) => {
@@ -86,7 +93,14 @@ onEachStore((store) => {
       assert.deepEqual(replies[2], replies[0]);
     }
     assert.equal((await readBalance(database.read, ledgerId))?.postedMicros, 30 * 7);
-    assert.deepEqual(await verify(database.read), { ok: true, ledgers: 2, entries: 91, charges: 30 });
+    assert.deepEqual(await verify(database.read), {
+      ok: true,
+      ledgers: 2,
+      entries: 91,
+      charges: 30,
+      uncollectedMicros: 0,
+      failedMicros: 0,
+    });
   });
 
   test('holds of a process whose lease ended are given back within a minute; those of a process that renews it are kept', async (t) => {

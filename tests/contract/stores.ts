@@ -13,9 +13,9 @@ import { SqliteLease } from '../../src/ledger/sqlite-lease.ts';
 import { type Reply, SqliteStore } from '../../src/ledger/sqlite-store.ts';
 import { createDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
 
-export type Clock = { nowMs: number };
+type Clock = { nowMs: number };
 
-export type OpenStore = {
+type OpenStore = {
   readonly run: (commands: readonly (Command | Expire)[]) => Promise<readonly Reply[]>;
   readonly sweep: () => Promise<number>;
   readonly close: () => Promise<void>;
@@ -110,5 +110,5 @@ function migratedTemplate(): Promise<string> {
 
 /** Owners of one machine have pids of their own. */
 function pidOf(owner = ''): number {
-  return 1 + [...owner].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0);
+  return 1 + Buffer.from(owner).reduce((sum, byte) => sum + byte, 0);
 }

@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -73,22 +74,21 @@ async function start(t: TestContext): Promise<TestGateway> {
 }
 
 function chargeOn(gateway: TestGateway, key: string) {
-  let told = 0;
-  let isOver = false;
+  const state = { told: 0, isOver: false };
   const clients = Array.from({ length: 8 }, async () => {
-    while (!isOver) {
+    while (!state.isOver) {
       const reply = await gateway.post(chat.path, { key, body: chat.body() });
       assert.equal(reply.costMicros, costMicros);
-      told += 1;
+      state.told += 1;
     }
   });
   return {
-    told: () => told,
+    told: () => state.told,
     charges: async (count: number) => {
-      while (told < count) await new Promise((resolve) => setImmediate(resolve));
+      while (state.told < count) await setImmediate();
     },
     stop: async () => {
-      isOver = true;
+      state.isOver = true;
       await Promise.all(clients);
     },
   };

@@ -237,7 +237,10 @@ function commandLine() {
     fail: async (...args: readonly string[]) => {
       const env = { ...process.env, TOLLGATE_DATA_DIR: program.dataDir, TOLLGATE_CONFIG: join(program.dataDir, 'tollgate.yaml') };
       try {
-        const { stdout } = await promisify(execFile)(process.execPath, ['dist/main.js', ...args, '--json'], { cwd: root, env });
+        const { stdout } = await promisify(execFile)(process.execPath, ['dist/current/main.js', ...args, '--json'], {
+          cwd: root,
+          env,
+        });
         throw new assert.AssertionError({ message: `it succeeded: ${stdout}` });
       } catch (error) {
         return error as { code: number; stdout: string; stderr: string };

@@ -187,20 +187,19 @@ async function startReplicas(t: TestContext, { count, databaseUrl }: { count: nu
 async function startLoad(replicas: readonly Program[], setup: TestGateway) {
   const { key, account } = await setup.makeKey({ mode: 'live', creditUsd });
   const journal = new Map<string, number>();
-  const counts = { brokenOff: 0, refused: 0 };
-  let isOver = false;
+  const state = { isOver: false, brokenOff: 0, refused: 0 };
   const clients = [...endpoints, ...endpoints].map(async ({ path, body }, client) => {
-    for (let turn = client; !isOver; turn++) {
+    for (let turn = client; !state.isOver; turn++) {
       const { url } = replicas[turn % replicas.length]!;
       const reply = await send(url + path, { key, body: body({ stream: client < endpoints.length }) }).catch(
         (error: unknown) => error,
       );
       if (reply instanceof Error) {
         if (!/ECONNREFUSED|ECONNRESET|hang up/.test(`${reply.message} ${String('code' in reply && reply.code)}`))
-          counts.brokenOff += 1;
+          state.brokenOff += 1;
         await setTimeout(20);
       } else if ((reply as Reply).status === 503) {
-        counts.refused += 1;
+        state.refused += 1;
         await setTimeout(20);
       } else note(journal, reply as Reply);
     }
@@ -209,15 +208,15 @@ async function startLoad(replicas: readonly Program[], setup: TestGateway) {
     key,
     account,
     journal,
-    brokenOff: () => counts.brokenOff,
-    refused: () => counts.refused,
+    brokenOff: () => state.brokenOff,
+    refused: () => state.refused,
     /** Until so many more answers have come whole. */
     answers: async (count: number) => {
       const until = journal.size + count;
       while (journal.size < until) await setTimeout(5);
     },
     stop: async () => {
-      isOver = true;
+      state.isOver = true;
       await Promise.all(clients);
     },
     compare: () => compare({ setup, account, journal }),

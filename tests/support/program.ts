@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { createDatabase } from './postgres.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const entry = join(root, 'dist', 'main.js');
+const entry = join(root, 'dist', 'current', 'main.js');
 // A single test file, run by itself, must not try an older build.
 execFileSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--dev'], { stdio: 'inherit' });
 const execFileAsync = promisify(execFile);

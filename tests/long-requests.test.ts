@@ -1,0 +1,184 @@
+// Long conversations and tool lists on every pair: the work grows with their length, not with its square, and no list is too long for the
+// stack. Time is measured against a tenth of the same conversation.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lowerCustomTools } from '../src/canonical/custom-tools.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { UpstreamTarget } from '../src/formats/format.ts';
+import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+type Shape = (count: number) => Readonly<Record<ClientFormatName, Body>>;
+
+const schema = { type: 'object', properties: { city: { type: 'string' } } };
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const bodies = (chat: unknown[], responses: unknown[], messages: unknown[]) => ({
+  chat: { model: 'm', messages: [...chat, { role: 'user', content: 'Go on' }] },
+  responses: { model: 'm', input: [...responses, { role: 'user', content: 'Go on' }] },
+  messages: { model: 'm', max_tokens: 99, messages: [...messages, { role: 'user', content: 'Go on' }] },
+});
+
+const shapes: Readonly<Record<string, Shape>> = {
+  'turns with calls': (count) =>
+    bodies(
+      times(count, (index) => [
+        { role: 'user', content: 'q' },
+        { role: 'assistant', content: null, tool_calls: [chatCall(index)] },
+        { role: 'tool', tool_call_id: `c${index}`, content: 'r' },
+      ]).flat(),
+      times(count, (index) => [{ role: 'user', content: 'q' }, responsesCall(index), responsesResult(index)]).flat(),
+      times(count, (index) => [
+        { role: 'assistant', content: [messagesCall(index)] },
+        { role: 'user', content: [messagesResult(index)] },
+      ]).flat(),
+    ),
+  'calls of one turn': (count) =>
+    bodies(
+      [
+        { role: 'assistant', content: null, tool_calls: times(count, chatCall) },
+        ...times(count, (index) => ({ role: 'tool', tool_call_id: `c${index}`, content: 'r' })),
+      ],
+      [...times(count, responsesCall), ...times(count, responsesResult)],
+      [
+        { role: 'assistant', content: times(count, messagesCall) },
+        { role: 'user', content: times(count, messagesResult) },
+      ],
+    ),
+  'answers without a question between them': (count) =>
+    bodies(
+      times(count, () => ({ role: 'assistant', content: 'a' })),
+      times(count, () => ({ role: 'assistant', content: 'a' })),
+      times(count, () => ({ role: 'assistant', content: 'a' })),
+    ),
+  'empty answers': (count) =>
+    bodies(
+      times(count, (index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: index % 2 === 0 ? 'q' : '' })),
+      times(count, (index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: index % 2 === 0 ? 'q' : [] })),
+      times(count, (index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: index % 2 === 0 ? 'q' : [] })),
+    ),
+  instructions: (count) =>
+    bodies(
+      [{ role: 'user', content: 'q' }, ...times(count, () => ({ role: 'system', content: 's' }))],
+      [{ role: 'user', content: 'q' }, ...times(count, () => ({ role: 'system', content: 's' }))],
+      [{ role: 'user', content: 'q' }, ...times(count, () => ({ role: 'system', content: 's' }))],
+    ),
+  'thought signatures': (count) =>
+    bodies(
+      [
+        {
+          role: 'assistant',
+          content: 'x',
+          reasoning_details: times(count, (index) => sealed(`call.x${index}.AAAA`)),
+          tool_calls: times(count, chatCall),
+        },
+        ...times(count, (index) => ({ role: 'tool', tool_call_id: `c${index}`, content: 'r' })),
+      ],
+      [],
+      [],
+    ),
+};
+
+function chatCall(index: number): object {
+  return { id: `c${index}`, type: 'function', function: { name: 'tool', arguments: '{"city":"Paris"}' } };
+}
+function responsesCall(index: number): object {
+  return { type: 'function_call', call_id: `c${index}`, name: 'tool', arguments: '{"city":"Paris"}' };
+}
+function responsesResult(index: number): object {
+  return { type: 'function_call_output', call_id: `c${index}`, output: 'r' };
+}
+function messagesCall(index: number): object {
+  return { type: 'tool_use', id: `c${index}`, name: 'tool', input: { city: 'Paris' } };
+}
+function messagesResult(index: number): object {
+  return { type: 'tool_result', tool_use_id: `c${index}`, content: 'r' };
+}
+function sealed(data: string): object {
+  return { type: 'reasoning.encrypted', data, format: 'google-gemini-v1' };
+}
+
+const target: UpstreamTarget = {
+  model: 'claude-opus-4-8',
+  stream: false,
+  maxOutputTokens: 99,
+  thinking: true,
+  maxTokensField: 'max_tokens',
+};
+
+function translate(client: ClientFormatName, upstream: UpstreamFormatName, body: Body): Body {
+  const format = clientFormats[client];
+  const request = format.parseRequest(body, { chatMaxTokens: null });
+  if (client === upstream) return format.relay.writeRequest(request, target).body;
+  format.ignoredFields?.(request);
+  return upstreamFormats[upstream].writeRequest(lowerCustomTools(format.readRequest(request)).request, target).body;
+}
+
+/** Of this process alone, whatever else the machine does; the garbage collector's included. */
+function cpuMsOf(run: () => unknown): number {
+  const start = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1_000;
+}
+
+const clients = Object.keys(clientFormats) as ClientFormatName[];
+const upstreams = Object.keys(upstreamFormats) as UpstreamFormatName[];
+
+for (const [name, shape] of Object.entries(shapes)) {
+  test(`${name}: ten times as many take nothing like a hundred times as long, on every pair`, () => {
+    const [few, many] = [shape(3_000), shape(30_000)];
+    for (const client of clients) {
+      for (const upstream of upstreams) {
+        const short = Math.min(...times(2, () => cpuMsOf(() => translate(client, upstream, few[client]))));
+        const long = cpuMsOf(() => translate(client, upstream, many[client]));
+        // What was once quadratic took from six seconds to seventeen.
+        assert.ok(
+          long < 3_000 || long < short * 40,
+          `${client} on ${upstream}: ${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`,
+        );
+      }
+    }
+  });
+}
+
+test('a message of two hundred thousand parts is translated on every pair', () => {
+  const parts = (type: string) => times(200_000, () => ({ type, text: 'a' }));
+  const [text, input] = [parts('text'), parts('input_text')];
+  const body = bodies(
+    [
+      { role: 'system', content: text },
+      { role: 'user', content: text },
+      { role: 'assistant', content: text },
+    ],
+    [
+      { role: 'system', content: input },
+      { role: 'user', content: input },
+      { role: 'assistant', content: parts('output_text') },
+    ],
+    [
+      { role: 'user', content: text },
+      { role: 'assistant', content: text },
+    ],
+  );
+  for (const client of clients)
+    for (const upstream of upstreams) assert.ok(translate(client, upstream, body[client]).model !== '');
+});
+
+test('500 tools and 2 000 messages reach every upstream, and none is lost', () => {
+  const names = times(500, (index) => `tool_${index}`);
+  const conversation = shapes['turns with calls']!(667);
+  const tools: Readonly<Record<ClientFormatName, unknown[]>> = {
+    chat: names.map((name) => ({ type: 'function', function: { name, parameters: schema } })),
+    responses: names.map((name) => ({ type: 'function', name, parameters: schema })),
+    messages: names.map((name) => ({ name, input_schema: schema })),
+  };
+  for (const client of clients) {
+    for (const upstream of upstreams) {
+      const text = JSON.stringify(translate(client, upstream, { ...conversation[client], tools: tools[client] }));
+      for (const name of names) assert.ok(text.includes(`"name":"${name}"`), `${client} on ${upstream}: ${name}`);
+      for (let index = 0; index < 667; index++) {
+        assert.equal(text.split(`"c${index}"`).length - 1, 2, `${client} on ${upstream}: call and result ${index}`);
+      }
+    }
+  }
+});
