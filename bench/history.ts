@@ -1,5 +1,6 @@
 // `npm run bench -- --history`: do the balance and the pages of a long history stay fast? The same reads on an account with a thousand
-// charges and on one with millions, in one database (`--charges 10000000`), for SQLite and, where a URL is given, PostgreSQL.
+// charges and on one with millions, in one database (`--charges 10000000`), for SQLite and
+// PostgreSQL: the one that TOLLGATE_BENCH_POSTGRES names, else that of the tests.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { type LedgerId, ledgerIdOf } from '../src/ledger/commands.ts';
 import { createLedgers } from '../src/ledger/create-ledgers.ts';
 import { listCharges, readBalance } from '../src/ledger/queries.ts';
 import { median } from './statistics.ts';
+import { createDatabase } from '../tests/support/postgres.ts';
 import { formatTable } from './table.ts';
 
 const fewCharges = 1_000;
@@ -20,12 +22,13 @@ const firstMs = Date.UTC(2026, 0, 1);
 
 export async function benchHistory(manyCharges: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
-  const stores = { SQLite: `sqlite:${join(folder, 'ledger.db')}`, PostgreSQL: process.env['TOLLGATE_BENCH_POSTGRES'] };
+  const stores = {
+    SQLite: `sqlite:${join(folder, 'ledger.db')}`,
+    PostgreSQL: process.env['TOLLGATE_BENCH_POSTGRES'] ?? (await createDatabase()),
+  };
   try {
     const rows: string[][] = [];
-    for (const [name, url] of Object.entries(stores)) {
-      if (url) rows.push(...(await benchStore(name, url, [fewCharges, manyCharges])));
-    }
+    for (const [name, url] of Object.entries(stores)) rows.push(...(await benchStore(name, url, [fewCharges, manyCharges])));
     return formatTable(
       ['store', 'charges', 'balance', 'newest page', 'page in the middle', 'oldest page', 'by request id'],
       rows,

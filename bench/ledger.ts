@@ -1,5 +1,6 @@
 // `npm run bench -- --ledger`: settlements a second, each a hold and its charge, durable when answered; on one account, which every
-// request wants to write, and spread over a thousand. For SQLite, and for PostgreSQL where a URL is given (TOLLGATE_BENCH_POSTGRES).
+// request wants to write, and spread over a thousand. For SQLite, and for
+// PostgreSQL: the one that TOLLGATE_BENCH_POSTGRES names, else that of the tests.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { record } from '../src/ledger/fixture.ts';
 import { openLedger } from '../src/ledger/open-ledger.ts';
 import { micros } from '../src/lib/money.ts';
 import { median, quantile } from './statistics.ts';
+import { createDatabase } from '../tests/support/postgres.ts';
 import { formatTable } from './table.ts';
 
 type Payer = { readonly ledgerId: LedgerId; readonly keyId: string };
@@ -25,10 +27,13 @@ const amountMicros = micros(1_000);
 /** `durationMs`: of each of the rounds, whose median is told. */
 export async function benchLedger(durationMs: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
-  const stores = { SQLite: `sqlite:${join(folder, 'ledger.db')}`, PostgreSQL: process.env['TOLLGATE_BENCH_POSTGRES'] };
+  const stores = {
+    SQLite: `sqlite:${join(folder, 'ledger.db')}`,
+    PostgreSQL: process.env['TOLLGATE_BENCH_POSTGRES'] ?? (await createDatabase()),
+  };
   try {
     const rows: string[][] = [];
-    for (const [name, url] of Object.entries(stores)) if (url) rows.push(...(await benchStore(name, url, durationMs)));
+    for (const [name, url] of Object.entries(stores)) rows.push(...(await benchStore(name, url, durationMs)));
     return formatTable(['store', 'accounts', 'in flight', 'settlements/s', 'p50', 'p99'], rows);
   } finally {
     rmSync(folder, { recursive: true });

@@ -8,6 +8,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { SearchTool } from '../canonical/web-search.ts';
 import type { SseEvent } from '../lib/sse.ts';
+import type { FieldNames } from './client-words.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -51,6 +52,8 @@ export type ClientFormat = {
   /** Harmless fields that `readRequest` leaves out because no canonical request has them: listed in `X-<name>-Ignored` beside the
    * writer's. */
   readonly ignoredFields?: (request: ClientRequest) => readonly string[];
+  /** Fields that it names otherwise than Chat, for refusals by an upstream's format. */
+  readonly fieldNames?: FieldNames;
   readonly writeAnswer: (answer: Answer, context: AnswerContext) => JsonObject;
   readonly writeStream: (context: AnswerContext) => StreamPipe<StreamEvent>;
   /** A frame that says nothing, for a stream that has begun and fallen silent. */

@@ -13,6 +13,9 @@ export function prepareStatements(connection: DatabaseSync) {
     begin: prepareAction(connection, 'begin immediate'),
     commit: prepareAction(connection, 'commit'),
     rollback: prepareAction(connection, 'rollback'),
+    /** Whether the commits from now on wait for the disk. Not prepared: SQLite runs this pragma when it is compiled, and never again. */
+    waitForDisk: () => connection.exec('pragma synchronous = full'),
+    skipDisk: () => connection.exec('pragma synchronous = normal'),
     ...prepareLoads(connection),
     ...prepareSaves(connection),
     insertEntry: prepareInsert(connection, 'entries', rowOfEntry),

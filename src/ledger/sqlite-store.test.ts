@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type Database, sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
-import { addAccount, creditOf, openTestDatabase, reserveOf, startMs } from './fixture.ts';
+import { micros } from '../lib/money.ts';
+import type { Command } from './commands.ts';
+import { addAccount, creditOf, openTestDatabase, reserveOf, settleOf, startMs } from './fixture.ts';
 import { readBalance } from './queries.ts';
 import { type Owner, SqliteLease } from './sqlite-lease.ts';
 import { SqliteStore } from './sqlite-store.ts';
@@ -26,6 +28,21 @@ test('a batch waits for another process that writes, and fails whole, with nothi
   other.exec('rollback');
   assert.equal(store.run([creditOf(ledgerId, 100)])[0]!.type, 'credited');
   assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 100);
+});
+
+test('only what moves money waits for the disk: a power cut takes running requests with it, never a charge', async (t) => {
+  const { open } = await openBooks(t);
+  const { store, connection } = open();
+  const waits = (commands: readonly Command[]) => {
+    assert.ok(store.run(commands).every(({ type }) => type !== 'rejected'));
+    return Object.values(connection.prepare('pragma synchronous').get()!)[0] === 2;
+  };
+  assert.equal(waits([creditOf(ledgerId, 100)]), true);
+  assert.equal(waits([reserveOf(hold('a'), 30), reserveOf(hold('b'), 30)]), false);
+  assert.equal(waits([{ type: 'release', holdId: 'b', lossMicros: micros(0) }]), false);
+  assert.equal(waits([reserveOf(hold('c'), 30), settleOf(hold('a'), 20)]), true);
+  assert.equal(waits([reserveOf(hold('d'), 10)]), false);
+  assert.equal(waits([creditOf(ledgerId, 1)]), true);
 });
 
 test('after a kill the next start gives back at once what was held, also when it gets the same pid', async (t) => {

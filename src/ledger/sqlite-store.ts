@@ -24,6 +24,7 @@ export class SqliteStore {
   readonly #statements: LedgerStatements;
   readonly #clock: () => number;
   readonly #lease: SqliteLease | undefined;
+  #waitsForDisk = true;
 
   constructor(connection: DatabaseSync, { clock = Date.now, lease }: StoreOptions = {}) {
     this.#connection = connection;
@@ -33,12 +34,13 @@ export class SqliteStore {
   }
 
   /**
-   * Runs a batch: durable when this returns. One reply for each command, in order. A command that cannot be run does not take the
+   * Runs a batch: durable when this returns, whatever becomes of the process, and what moves money also whatever becomes of the machine.
+   * One reply for each command, in order. A command that cannot be run does not take the
    * others with it: the batch is undone, and they are run again one at a time.
    */
   run(commands: readonly (Command | Expire)[]): readonly Reply[] {
     try {
-      return this.#transact((nowMs) => this.#apply(commands, nowMs));
+      return this.#transact((nowMs) => this.#apply(commands, nowMs), commands.some(mustOutlivePowerCut));
     } catch (error) {
       if (commands.length > 1 && isFaultOfCommand(error)) return commands.flatMap((command) => this.run([command]));
       return commands.map(() => ({ type: 'rejected', message: error instanceof Error ? error.message : String(error) }));
@@ -62,7 +64,8 @@ export class SqliteStore {
     this.#transact(() => this.#lease?.end());
   }
 
-  #transact<Result>(action: (nowMs: number) => Result): Result {
+  #transact<Result>(action: (nowMs: number) => Result, waitsForDisk = true): Result {
+    if (waitsForDisk !== this.#waitsForDisk) this.#setWaiting(waitsForDisk);
     this.#statements.begin();
     try {
       const nowMs = this.#clock();
@@ -78,11 +81,25 @@ export class SqliteStore {
     }
   }
 
+  #setWaiting(waitsForDisk: boolean): void {
+    if (waitsForDisk) this.#statements.waitForDisk();
+    else this.#statements.skipDisk();
+    this.#waitsForDisk = waitsForDisk;
+  }
+
   #apply(commands: readonly (Command | Expire)[], nowMs: number): readonly Outcome[] {
     const decision = runCommands(loadBook(this.#statements, commands, nowMs), commands, nowMs);
     saveDecision(this.#statements, decision);
     return decision.outcomes;
   }
+}
+
+/**
+ * A power cut takes the requests that run with it. What was held for them, and given back, may go too: nothing was charged for them, and
+ * nobody was told that it was. A charge is written after its hold in the same log, so that the flush of one keeps the other.
+ */
+function mustOutlivePowerCut({ type }: Command | Expire): boolean {
+  return type === 'settle' || type === 'credit' || type === 'debit';
 }
 
 /** A broken rule is the fault of one command of the batch; a database that is locked, full or broken fails them all. */

@@ -46,6 +46,9 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
   // Reasoning in Chat is a convention of other hosts (DeepSeek, OpenRouter): OpenAI's own API shows none.
   { type: 'ChatCompletionMessage', fields: reasoningFields() },
   { type: 'ChatCompletionChunk.Choice.Delta', fields: reasoningFields() },
+  // Google's convention for the thought signature of a call.
+  { type: 'ChatCompletionMessageFunctionToolCall', fields: { extra_content: { type: 'object' } } },
+  { type: 'ChatCompletionChunk.Choice.Delta.ToolCall', fields: { extra_content: { type: 'object' } } },
   // Sent by OpenAI's own models that search; the SDK has typed them for a whole message alone.
   { type: 'ChatCompletionChunk.Choice.Delta', fields: { annotations: { type: 'array', items: annotation } } },
   // OpenAI's API tells the status of every call; of custom ones the types know it in the list of a stored response's items alone.

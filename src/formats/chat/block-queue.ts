@@ -79,8 +79,7 @@ export class BlockQueue {
   }
 
   /**
-   * Of the text that streams, or comes next: a host may name its sources first. One that comes when its text is over and no other follows
-   * has no block to stand in. Its span is of the message's whole text.
+   * Of the text that streams, or comes next: a host may name its sources first. Its span is of the message's whole text.
    */
   addCitation(citation: UrlCitation): void {
     const last = this.#blocks.at(-1);
@@ -119,6 +118,8 @@ export class BlockQueue {
 
   /** Ends every block, in order. Throws UnreadableAnswer when a tool call never got its name. */
   end(): void {
+    // Sources that came when their text was over, as after calls, stand at the end of the answer: without any text they have nothing to be of.
+    if (this.#earlyCitations.length > 0 && this.#textLength > 0) this.#append(this.#openText('text'), '');
     for (const block of this.#blocks.splice(0)) this.#end(block);
   }
 

@@ -2,9 +2,11 @@
 import type { Answer } from '../../canonical/answer.ts';
 import type { UrlCitation } from '../../canonical/citation.ts';
 import type { AssistantPart, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
+import { append } from '../../lib/append.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readErrorMessage } from '../error-message.ts';
@@ -40,7 +42,7 @@ export function checkAnswer(body: unknown): { readonly answer: JsonObject; reado
 
 /** The arguments of a function as JSON text. Some hosts send none for a function without parameters, some the object itself. */
 function readArguments(value: unknown): string {
-  if (isObject(value)) return JSON.stringify(value);
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
   const text = typeof value === 'string' ? value : '';
   return text.trim() === '' ? `${text}{}` : text;
 }
@@ -55,7 +57,7 @@ function readMessage(message: JsonObject, sources: readonly UrlCitation[]): Assi
   const text = readText(message.content);
   if (text !== '') parts.push(textPartOf(text, readAnnotations(message.annotations), sources));
   if (typeof message.refusal === 'string' && message.refusal !== '') parts.push({ type: 'refusal', text: message.refusal });
-  if (Array.isArray(message.tool_calls)) parts.push(...message.tool_calls.map(readToolCall));
+  if (Array.isArray(message.tool_calls)) append(parts, readToolCalls(message.tool_calls, parts));
   return parts;
 }
 
@@ -68,6 +70,15 @@ function readThinking(message: JsonObject): ThinkingPart[] {
   const text = readThinkingInContent(message.content);
   const parts = readReasoning(message);
   return text === '' || parts.length > 0 ? parts : [{ type: 'thinking', text, signature: null, redacted: false }];
+}
+
+/** Each behind the signature that stands beside it, where the reasoning has not brought that already. */
+function readToolCalls(calls: readonly unknown[], reasoning: readonly AssistantPart[]): AssistantPart[] {
+  const known = findCallSignatures(reasoning.filter((part) => part.type === 'thinking'));
+  return calls.flatMap((call): AssistantPart[] => {
+    const read = readToolCall(call);
+    return known.has(read.id) || !isObject(call) ? [read] : [...readCallSignature(call, read.id), read];
+  });
 }
 
 function readToolCall(call: unknown): ToolCallPart {

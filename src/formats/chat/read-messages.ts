@@ -8,11 +8,14 @@ import type {
   MediaSource,
   Message,
   TextPart,
+  ThinkingPart,
   ToolCallPart,
   ToolResultPart,
 } from '../../canonical/request.ts';
 import { isAskedFor } from '../field-verdicts.ts';
+import { append } from '../../lib/append.ts';
 import { isObject } from '../../lib/json.ts';
+import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations } from './citations.ts';
 import { readMediaUrl } from './media.ts';
 import { readReasoning } from './reasoning.ts';
@@ -24,12 +27,18 @@ type Conversation = { readonly system: readonly TextPart[]; readonly messages: r
 export function readMessages(messages: readonly ChatMessage[]): Conversation {
   const system: TextPart[] = [];
   const turns: Message[] = [];
+  // Of the last turn, and grown in place: a copy for each of some ten thousand results takes seconds.
+  let results: ToolResultPart[] | null = null;
   for (const [index, message] of messages.entries()) {
     const turn = readMessage(message, `messages[${index}]`);
-    const last = turns.at(-1);
-    if (turn.role === 'system' && !last) system.push(...turn.content);
-    else if (turn.role === 'tool' && last?.role === 'tool') turns[turns.length - 1] = gather(last, turn);
-    else turns.push(turn);
+    if (turn.role === 'tool' && results) {
+      append(results, turn.content);
+    } else if (turn.role === 'system' && turns.length === 0) {
+      append(system, turn.content);
+    } else {
+      results = turn.role === 'tool' ? [...turn.content] : null;
+      turns.push(results ? { role: 'tool', content: results } : turn);
+    }
   }
   return { system, messages: turns };
 }
@@ -58,12 +67,6 @@ export function readCacheControl(holder: object): { readonly cacheControl?: Cach
   const mark = 'cache_control' in holder ? holder.cache_control : null;
   if (!isObject(mark) || mark.type !== 'ephemeral') return {};
   return { cacheControl: mark.ttl === '5m' ? { type: 'ephemeral', ttl: '5m' } : { type: 'ephemeral' } };
-}
-
-type ToolMessage = Extract<Message, { role: 'tool' }>;
-
-function gather(first: ToolMessage, second: ToolMessage): Message {
-  return { role: 'tool', content: [...first.content, ...second.content] };
 }
 
 function readMessage(message: ChatMessage, path: string): Message {
@@ -127,11 +130,19 @@ function readAssistantParts(message: ChatAssistantMessage, path: string): Assist
   if (message.function_call) refuse(`${path}.function_call`, 'is not supported by this model; use tool_calls');
   const { refusal } = message;
   return [
-    ...readReasoning(message),
+    ...readSignedReasoning(message),
     ...readAssistantText(message, path),
     ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : []),
     ...(message.tool_calls ?? []).map(readToolCall),
   ];
+}
+
+/** A signature beside a call counts where the reasoning does not bring it already: clients may keep either, or both. */
+function readSignedReasoning(message: ChatAssistantMessage): ThinkingPart[] {
+  const reasoning = readReasoning(message);
+  const known = findCallSignatures(reasoning);
+  const besideCalls = (message.tool_calls ?? []).filter((call) => !known.has(call.id));
+  return [...reasoning, ...besideCalls.flatMap((call) => readCallSignature(call, call.id))];
 }
 
 /** Clients send '' beside tool calls; other providers refuse an empty text. */

@@ -236,3 +236,13 @@ test('harmless fields that are left out are listed, empty ones are not', () => {
   };
   assert.deepEqual(ignoredFields(contextFor(fields).request), ['store', 'brand_new', 'safety_identifier', 'messages.name']);
 });
+
+test('a choice among allowed tools is a choice among all, where there are no others', () => {
+  const tools = ['a', 'b'].map((name) => ({ type: 'function', function: { name } }));
+  const allow = (allowed: unknown) => read({ tools, tool_choice: { type: 'allowed_tools', allowed_tools: allowed } });
+  const { tools: kept, toolChoice } = allow({ mode: 'required', tools: [{ type: 'function', function: { name: 'b' } }] });
+  assert.deepEqual([kept.map(({ name }) => name), toolChoice], [['b'], { type: 'required' }]);
+  const refuses = (param: string) => (error: unknown) => error instanceof ApiError && error.param === param;
+  assert.throws(() => allow({ mode: 'all', tools: [] }), refuses('tool_choice.allowed_tools.mode'));
+  assert.throws(() => allow({ mode: 'auto', tools: [{}] }), refuses('tool_choice.allowed_tools.tools[0]'));
+});

@@ -17,8 +17,7 @@ export function readRequest({ body, maxOutputTokens }: ClientRequest): Canonical
   const { stop } = request;
   return {
     ...readMessages(request.messages),
-    tools: (request.tools ?? []).map(readTool),
-    toolChoice: readToolChoice(request.tool_choice ?? null),
+    ...readTools(request),
     parallelToolCalls: request.parallel_tool_calls ?? null,
     maxOutputTokens,
     temperature: request.temperature ?? null,
@@ -101,12 +100,33 @@ function readGrammar(format: JsonObject, path: string): Tool['grammar'] {
   return refuse(path, 'must be `{"type":"text"}`, or `{"type":"grammar","grammar":{"syntax":…,"definition":…}}`');
 }
 
+/** A choice among some of the tools is a choice among all, where the request has no others. */
+function readTools({ tools = [], tool_choice: choice = null }: ChatRequest): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
+  const all = (tools ?? []).map(readTool);
+  if (choice === null || typeof choice === 'string' || !('allowed_tools' in choice)) {
+    return { tools: all, toolChoice: readToolChoice(choice) };
+  }
+  const { mode, names } = readAllowedTools(choice);
+  return { tools: all.filter((tool) => names.has(tool.name)), toolChoice: { type: mode } };
+}
+
+function readAllowedTools({ allowed_tools: allowed }: JsonObject): { mode: 'auto' | 'required'; names: ReadonlySet<unknown> } {
+  const path = 'tool_choice.allowed_tools';
+  if (!isObject(allowed) || !Array.isArray(allowed.tools)) return refuse(`${path}.tools`, 'must be a list of tools');
+  if (allowed.mode !== 'auto' && allowed.mode !== 'required') return refuse(`${path}.mode`, 'must be `auto` or `required`');
+  const names = allowed.tools.map((tool: unknown, index) => {
+    const named = isObject(tool) ? (tool.function ?? tool.custom) : null;
+    return isObject(named) && typeof named.name === 'string' ? named.name : refuse(`${path}.tools[${index}]`, 'must name a tool');
+  });
+  return { mode: allowed.mode, names: new Set(names) };
+}
+
 function readToolChoice(choice: ChatToolChoice | null): ToolChoice | null {
   if (choice === null) return null;
   if (typeof choice === 'string') return { type: choice };
   if ('function' in choice) return { type: 'tool', name: choice.function.name };
   if ('custom' in choice) return { type: 'tool', name: choice.custom.name };
-  return refuse('tool_choice.type', 'must be `function` or `custom` for this model');
+  return refuse('tool_choice.type', 'must be `function`, `custom` or `allowed_tools` for this model');
 }
 
 function readOutputFormat(format: ChatResponseFormat | null): OutputFormat {

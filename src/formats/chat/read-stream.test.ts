@@ -329,3 +329,23 @@ test('the pages that a host lists beside its chunks are cited once, by the last 
   ];
   assert.deepEqual(cited(collect(readAll(events))), [['x [1]', 'a:1', 'a:2']]);
 });
+
+test('sources that come after the calls are not lost', () => {
+  const source = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 3 } };
+  const events = readAll([
+    chunk({ content: 'See' }),
+    chunk(call({ index: 0, id: 'c' }, '{}', 'f')),
+    chunk({ annotations: [source] }),
+    chunk({}, 'tool_calls'),
+    dataEvent('[DONE]'),
+  ]);
+  assertNoOverlap(events);
+  const urls = events.flatMap((event) =>
+    event.type === 'citation' && event.citation.type === 'url' ? [event.citation.url] : [],
+  );
+  assert.deepEqual(urls, ['https://a.example']);
+});
+
+test('arguments that come as a list are what the model wrote, not none', () => {
+  assert.deepEqual(readCalls({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: [1] } }] }), ['c f([1])']);
+});

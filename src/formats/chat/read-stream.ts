@@ -8,6 +8,7 @@ import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.
 import { brokenStream, unreadableStream } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
 import { readAnnotations, readSources } from './citations.ts';
+import { readCallSignature, signedCall } from './call-signatures.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readStreamFailure } from './errors.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
@@ -36,6 +37,8 @@ class ChatStreamReader {
   #finishReason: string | null = null;
   #usage: Usage | null = null;
   #hasAnnotations = false;
+  /** The calls whose signature the reasoning has brought. */
+  readonly #signedCalls = new Set<string>();
   /** The pages that the last chunk named beside its choices. */
   #sources: readonly UrlCitation[] = [];
 
@@ -95,6 +98,7 @@ class ChatStreamReader {
     const details = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.map(readDetail) : [];
     if (!details.some((detail) => detail?.text)) this.#blocks.addText('thinking', readReasoningText(delta));
     for (const detail of details) {
+      if (detail?.signature) for (const [callId] of signedCall(detail.signature)) this.#signedCalls.add(callId);
       if (detail?.redacted && detail.signature) this.#blocks.addHiddenThinking(detail.signature);
       else if (detail?.signature) this.#blocks.addSignature(detail.signature, detail.text);
       else if (detail) this.#blocks.addText('thinking', detail.text);
@@ -105,11 +109,15 @@ class ChatStreamReader {
     const isCustom = call.type === 'custom' || isObject(call.custom);
     const called = isCustom ? call.custom : call.function;
     const { name, arguments: text, input } = isObject(called) ? called : {};
+    const id = readText(call.id);
+    // Without an id its place cannot be said: the call that follows it is meant.
+    if (!this.#signedCalls.has(id))
+      for (const { signature } of readCallSignature(call, id)) this.#blocks.addHiddenThinking(signature!);
     this.#blocks.addToolCall({
       index: typeof call.index === 'number' ? call.index : null,
-      id: readText(call.id),
+      id,
       name: readText(name),
-      text: isCustom ? readText(input) : isObject(text) ? JSON.stringify(text) : readText(text),
+      text: isCustom ? readText(input) : typeof text === 'object' && text !== null ? JSON.stringify(text) : readText(text),
       kind: isCustom ? 'custom' : 'function',
     });
   }

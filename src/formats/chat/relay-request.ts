@@ -2,6 +2,7 @@
 import { isObject } from '../../lib/json.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitKnownEffort } from '../openai-models.ts';
+import { relayHistory } from './foreign-history.ts';
 import type { ChatRequest } from './schema.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
@@ -21,7 +22,9 @@ export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): U
   }
   // Hosts that do not know `store` may refuse it, so only OpenAI's provider adds it where it is absent.
   if (typeof body.store === 'boolean') upstream.store = false;
-  return { body: upstream, ignored: listIgnored(body) };
+  const { messages, ignored } = relayHistory((body as ChatRequest).messages, target);
+  upstream.messages = messages;
+  return { body: upstream, ignored: [...listIgnored(body), ...ignored] };
 }
 
 /** Other hosts' names for the output limit: one that is obeyed would go beyond what is held. */

@@ -5,6 +5,7 @@ import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import { writeAnnotations } from './citations.ts';
+import { findCallSignatures, writeCallSignature } from './call-signatures.ts';
 import { writeReasoning } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import { writeUsage } from './usage.ts';
@@ -38,14 +39,18 @@ export function completionId(context: AnswerContext): string {
 }
 
 /** The fields of an assistant message. `content` is null only beside tool calls; several texts are one, as in a stream. */
-export function writeAssistantContent(content: readonly AssistantPart[]): JsonObject {
+export function writeAssistantContent(content: readonly AssistantPart[], fitCallId = (id: string) => id): JsonObject {
   const text = joinTexts(content, 'text');
   const refusal = joinTexts(content, 'refusal');
-  const toolCalls = content.filter((part) => part.type === 'tool-call').map(writeToolCall);
+  const thinking = content.filter((part) => part.type === 'thinking');
+  const signatures = findCallSignatures(thinking);
+  const toolCalls = content
+    .filter((part) => part.type === 'tool-call')
+    .map((call) => ({ ...writeToolCall(call), id: fitCallId(call.id), ...writeCallSignature(signatures.get(call.id)) }));
   return {
     content: text === '' && toolCalls.length > 0 ? null : text,
     refusal: refusal === '' ? null : refusal,
-    ...writeReasoning(content.filter((part) => part.type === 'thinking')),
+    ...writeReasoning(thinking),
     ...(toolCalls.length === 0 ? null : { tool_calls: toolCalls }),
   };
 }

@@ -7,25 +7,35 @@ import type {
   DocumentPart,
   ImagePart,
   Message,
+  Signature,
   TextPart,
+  ThinkingPart,
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
 import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
 import { writeMediaUrl } from './media.ts';
+import { callIdFitter, maySign } from './foreign-history.ts';
 import { isOpenAi } from './openai-host.ts';
 import { writeAssistantContent } from './write-answer.ts';
 
-type Notes = { readonly takesReasoning: boolean; readonly ignored: Set<string> };
+type Notes = {
+  /** null: the model takes no reasoning back; else whether it takes a signature. */
+  readonly takesSignature: ((signature: Signature) => boolean) | null;
+  readonly fitCallId: (id: string) => string;
+  readonly ignored: Set<string>;
+};
 
 /** Adds to `ignored` what is left out. Throws ApiError `invalid_request` on documents that are given by address. */
 export function writeMessages(request: CanonicalRequest, target: UpstreamTarget, ignored: Set<string>): JsonObject[] {
   // OpenAI's Chat takes no reasoning back, and neither do the models of other hosts that do not think.
-  const notes = { takesReasoning: target.thinking && !isOpenAi(target), ignored };
+  const takesReasoning = target.thinking && !isOpenAi(target);
+  const takesSignature = takesReasoning ? (signature: Signature) => maySign(signature, target.model) : null;
+  const notes: Notes = { takesSignature, fitCallId: callIdFitter(target), ignored };
   const system = request.system.length === 0 ? [] : [writeSystem(request.system)];
   const messages = [...system, ...request.messages.flatMap((message) => writeMessage(message, notes))];
-  return notes.takesReasoning ? completeReasoning(messages, target.model) : messages;
+  return takesReasoning ? completeReasoning(messages, target.model) : messages;
 }
 
 /**
@@ -47,7 +57,7 @@ function writeMessage(message: Message, notes: Notes): JsonObject[] {
     case 'assistant':
       return writeAssistant(message.content, notes);
     default:
-      return writeToolResults(message.content);
+      return writeToolResults(message.content.map((result) => ({ ...result, callId: notes.fitCallId(result.callId) })));
   }
 }
 
@@ -78,7 +88,7 @@ function writeUserPart(part: UserPart): JsonObject {
 /** Hosts that take files take PDF; a document of text is text to all of them. */
 function writeDocument({ source, name }: DocumentPart): JsonObject {
   if (source.kind === 'url') {
-    throw invalidRequest('messages', 'documents by URL are not supported by this model; send the document itself as base64');
+    throw invalidRequest('messages', 'messages must hold no documents by URL for this model; send the document itself as base64');
   }
   if (source.mediaType.startsWith('text/') || source.mediaType === 'application/json') {
     const text = Buffer.from(source.data, 'base64').toString('utf8');
@@ -90,13 +100,22 @@ function writeDocument({ source, name }: DocumentPart): JsonObject {
 }
 
 /** None for a turn that held nothing but what is left out. */
-function writeAssistant(content: readonly AssistantPart[], { takesReasoning, ignored }: Notes): JsonObject[] {
-  const kept = takesReasoning ? content : content.filter((part) => part.type !== 'thinking');
+function writeAssistant(content: readonly AssistantPart[], { takesSignature, fitCallId, ignored }: Notes): JsonObject[] {
+  const kept = content.flatMap((part): AssistantPart[] =>
+    part.type === 'thinking' ? keepThinking(part, takesSignature) : [part],
+  );
   if (kept.length < content.length) ignored.add('reasoning_content');
   if (kept.some((part) => part.type === 'text' && part.citations)) ignored.add('annotations');
   if (kept.length === 0 && content.length > 0) return [];
-  const { refusal, ...message } = writeAssistantContent(kept.map(withArguments));
+  const { refusal, ...message } = writeAssistantContent(kept.map(withArguments), fitCallId);
   return [{ role: 'assistant', ...message, ...(refusal === null ? null : { refusal }) }];
+}
+
+/** Another vendor's signature stays here; its words, which anyone can read, go on. */
+function keepThinking(part: ThinkingPart, takesSignature: Notes['takesSignature']): ThinkingPart[] {
+  if (!takesSignature) return [];
+  if (!part.signature || takesSignature(part.signature)) return [part];
+  return part.redacted || part.text === '' ? [] : [{ ...part, signature: null }];
 }
 
 /** Hosts parse the arguments of earlier calls, and fail on none at all. */

@@ -10,6 +10,7 @@ import { withLimit } from '../with-limit.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { writeError } from './errors.ts';
 import { writeAnnotation } from './citations.ts';
+import { signedCall, writeCallSignature } from './call-signatures.ts';
 import { writeDetail } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import { wantsStreamUsage, writeUsage } from './usage.ts';
@@ -51,6 +52,8 @@ class ChatStreamWriter {
   #thinkingBlocks = 0;
   /** The block of reasoning that streams, kept for its signature. */
   #thinking: ThinkingPart = noThinking;
+  /** By the ids of the calls that they are of. */
+  readonly #callSignatures = new Map<string, string>();
   #hasRefusal = false;
   readonly #meter = new OutputMeter();
   #text = { blockStart: 0, length: 0 };
@@ -90,6 +93,7 @@ class ChatStreamWriter {
         return this.#write({ reasoning_content: event.text });
       case 'thinking-signature':
         this.#thinking = { ...this.#thinking, signature: event.signature };
+        for (const [callId, value] of signedCall(event.signature)) this.#callSignatures.set(callId, value);
         return '';
       case 'thinking-end':
         return this.#writeSignature();
@@ -140,7 +144,14 @@ class ChatStreamWriter {
 
   #writeToolCallStart({ id, name, kind }: Extract<StreamEvent, { type: 'tool-call-start' }>): string {
     this.#toolKind = kind;
-    const call = { index: this.#toolCalls++, id, type: kind, [kind]: { name, [argumentsField[kind]]: '' } };
+    const called = { name, [argumentsField[kind]]: '' };
+    const call = {
+      index: this.#toolCalls++,
+      id,
+      type: kind,
+      [kind]: called,
+      ...writeCallSignature(this.#callSignatures.get(id)),
+    };
     return this.#write({ tool_calls: [call] });
   }
 

@@ -1,6 +1,7 @@
 // What a whole answer and every chunk of a stream have in common: they have the same shape, and a stream's last counts hold.
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
+import { append } from '../../lib/append.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { readCitations, type FoundCitation } from './citations.ts';
@@ -31,7 +32,7 @@ export class AnswerReader {
     if (!candidate) return events;
     if (typeof candidate.finishReason === 'string' && candidate.finishReason !== '') this.#readFinish(candidate);
     const parts: unknown[] = isObject(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
-    for (const part of parts) events.push(...this.#parts.read(part, chunk.responseId));
+    for (const part of parts) append(events, this.#parts.read(part, chunk.responseId));
     // Each chunk may repeat and extend them: the last ones hold.
     const citations = readCitations(candidate);
     if (citations.length > 0) this.#citations = citations;

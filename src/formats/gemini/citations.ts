@@ -37,9 +37,12 @@ function readPage(chunk: unknown, segment: JsonObject): FoundCitation[] {
   return isObject(page) ? readSource(page, segment) : [];
 }
 
+/** The Developer API calls them `citationSources`, Vertex and the SDK's types `citations`. */
 function readRecitations(metadata: unknown): FoundCitation[] {
-  const citations: unknown[] = isObject(metadata) && Array.isArray(metadata.citations) ? metadata.citations : [];
-  return citations.filter(isObject).flatMap((citation) => readSource(citation, citation));
+  const { citations, citationSources } = isObject(metadata) ? metadata : {};
+  const sources: unknown = citations ?? citationSources;
+  if (!Array.isArray(sources)) return [];
+  return (sources as unknown[]).filter(isObject).flatMap((citation) => readSource(citation, citation));
 }
 
 /** An index of 0 is left out by Gemini. */

@@ -9,7 +9,7 @@ import type { CanonicalRequest, Message, Signature, ThinkingPart } from '../../c
 import { SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
 import { readStream } from './read-stream.ts';
-import { sealSignature } from './signature.ts';
+import { sealSignature } from '../../canonical/thought-signature.ts';
 
 export function canonicalRequest(fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
   return {

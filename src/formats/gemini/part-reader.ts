@@ -6,10 +6,15 @@ import { isObject } from '../../lib/json.ts';
 import { readInput } from '../call-arguments.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { placeCitation, type FoundCitation } from './citations.ts';
-import { sealSignature, type SignedPlace } from './signature.ts';
+import { sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
-/** A text keeps its signature until it ends: more of it may come. */
-type OpenBlock = { readonly kind: 'text'; text: string; signature: string } | { readonly kind: 'thinking' };
+/**
+ * A text keeps its signature until it ends: more of it may come. `emptySignature` is of an empty text behind it, which ends many streams
+ * ahead of the sources that belong to the text.
+ */
+type OpenBlock =
+  | { readonly kind: 'text'; text: string; signature: string; emptySignature: string }
+  | { readonly kind: 'thinking' };
 
 export class PartReader {
   #open: OpenBlock | null = null;
@@ -41,19 +46,32 @@ export class PartReader {
     this.#open = null;
     if (!open) return [];
     if (open.kind === 'thinking') return [{ type: 'thinking-end' }];
-    return [{ type: 'text-end' }, ...(open.signature === '' ? [] : writeHidden({ kind: 'text' }, open.signature))];
+    return [
+      { type: 'text-end' },
+      ...(open.signature === '' ? [] : writeHidden({ kind: 'text' }, open.signature)),
+      ...(open.emptySignature === '' ? [] : writeHidden({ kind: 'empty-text' }, open.emptySignature)),
+    ];
   }
 
   #readText(text: string, signature: string): StreamEvent[] {
-    if (text === '') return signature === '' ? [] : [...this.end(), ...writeHidden({ kind: 'empty-text' }, signature)];
-    // Two signatures are two parts.
-    const ended = signature !== '' && this.#open?.kind === 'text' && this.#open.signature !== '' ? this.end() : [];
+    if (text === '') return signature === '' ? [] : this.#readEmptyText(signature);
+    const { signature: first, emptySignature } = this.#open?.kind === 'text' ? this.#open : { signature: '', emptySignature: '' };
+    // Two signatures are two parts, and what follows an empty text is another one.
+    const ended = emptySignature !== '' || (signature !== '' && first !== '') ? this.end() : [];
     const events: StreamEvent[] = [...ended, ...this.#ensure('text'), { type: 'text-delta', text }];
     if (this.#open?.kind === 'text') {
       this.#open.text += text;
       if (signature !== '') this.#open.signature = signature;
     }
     return events;
+  }
+
+  #readEmptyText(signature: string): StreamEvent[] {
+    if (this.#open?.kind !== 'text' || this.#open.emptySignature !== '') {
+      return [...this.end(), ...writeHidden({ kind: 'empty-text' }, signature)];
+    }
+    this.#open.emptySignature = signature;
+    return [];
   }
 
   #readThought(text: string, signature: string): StreamEvent[] {
@@ -89,7 +107,7 @@ export class PartReader {
   #ensure(kind: OpenBlock['kind']): StreamEvent[] {
     if (this.#open?.kind === kind) return [];
     const ended = this.end();
-    this.#open = kind === 'text' ? { kind, text: '', signature: '' } : { kind };
+    this.#open = kind === 'text' ? { kind, text: '', signature: '', emptySignature: '' } : { kind };
     return [...ended, kind === 'text' ? { type: 'text-start' } : { type: 'thinking-start', redacted: false }];
   }
 }

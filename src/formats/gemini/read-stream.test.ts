@@ -295,3 +295,21 @@ test('after its end a stream says nothing more, and [DONE] is no chunk', () => {
   assert.deepEqual([reader.push(dataEvent(answerBody([{ text: 'x' }]))), reader.end()], [[], []]);
   assert.equal(readAll([dataEvent('')]).at(-1)!.type, 'error');
 });
+
+test('the empty signed text that ends a stream does not part the sources from their text', () => {
+  const source = { citationMetadata: { citationSources: [{ uri: 'https://a.example', startIndex: 0, endIndex: 4 }] } };
+  const last = answerBody([{ text: '', thoughtSignature: 'c2ln' }], 'STOP') as { candidates: object[] };
+  const withSource = { ...last, candidates: [{ ...last.candidates[0], ...source }] };
+  const events = readChunks(answerBody([{ text: 'Four' }], null), withSource);
+  assert.deepEqual(types(events), [
+    'start',
+    'text-start',
+    'text-delta',
+    'citation',
+    'text-end',
+    'thinking-start',
+    'thinking-signature',
+    'thinking-end',
+    'finish',
+  ]);
+});

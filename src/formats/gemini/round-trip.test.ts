@@ -16,7 +16,7 @@ import {
 } from './fixture.ts';
 import { modelTraits } from './model-traits.ts';
 import { readAnswer } from './read-answer.ts';
-import { openSignature, sealSignature, type SignedPlace } from './signature.ts';
+import { openSignature, sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 import { writeModelParts } from './write-model-parts.ts';
 import { writeRequest } from './write-request.ts';
 

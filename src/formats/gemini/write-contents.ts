@@ -2,6 +2,7 @@
 // ahead of what else the user says. Instructions have one place, ahead of everything.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { AssistantPart, CanonicalRequest, Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../format.ts';
 import { writeDocument, writeMedia } from './media.ts';
 import type { ModelTraits } from './model-traits.ts';
@@ -49,17 +50,17 @@ function gatherTurns(messages: readonly Message[], system: TextPart[]): Turn[] {
   for (const message of messages) {
     switch (message.role) {
       case 'system':
-        if (turns.length === 0) system.push(...message.content);
-        else userTurn(turns).rest.push(...message.content.map(markInstruction));
+        if (turns.length === 0) append(system, message.content);
+        else append(userTurn(turns).rest, message.content.map(markInstruction));
         break;
       case 'user':
-        userTurn(turns).rest.push(...message.content);
+        append(userTurn(turns).rest, message.content);
         break;
       case 'tool':
-        userTurn(turns).results.push(...message.content);
+        append(userTurn(turns).results, message.content);
         break;
       case 'assistant':
-        modelTurn(turns).parts.push(...message.content);
+        append(modelTurn(turns).parts, message.content);
         break;
     }
   }
@@ -101,12 +102,12 @@ function writeTurn(turn: Turn, { traits, names, ignored }: TurnNotes): WrittenTu
 
 /** A turn of which nothing is left does not keep its neighbours apart. */
 function joinTurns(turns: readonly WrittenTurn[]): WrittenTurn[] {
-  const joined: WrittenTurn[] = [];
-  for (const turn of turns) {
+  const joined: { readonly role: Turn['role']; readonly parts: JsonObject[] }[] = [];
+  for (const { role, parts } of turns) {
     const last = joined.at(-1);
-    if (turn.parts.length === 0) continue;
-    if (last?.role === turn.role) joined[joined.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
-    else joined.push(turn);
+    if (parts.length === 0) continue;
+    if (last?.role === role) append(last.parts, parts);
+    else joined.push({ role, parts: [...parts] });
   }
   return joined;
 }

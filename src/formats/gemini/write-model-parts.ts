@@ -2,8 +2,9 @@
 import type { AssistantPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
 import { writeInput } from '../call-arguments.ts';
 import type { JsonObject } from '../format.ts';
+import { FreeParts } from './free-parts.ts';
 import type { ModelTraits } from './model-traits.ts';
-import { openSignature, type SignedPlace } from './signature.ts';
+import { openSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
 export type WrittenParts = {
   readonly parts: readonly JsonObject[];
@@ -31,7 +32,8 @@ export function writeModelParts(content: readonly AssistantPart[], { checksSigna
   const parts: Part[] = [];
   const loose: LooseSignature[] = [];
   for (const part of content) addPart(part, parts, loose);
-  const homeless = loose.filter((signature) => !placeSignature(parts, signature));
+  const places = findPlaces(parts);
+  const homeless = loose.filter((signature) => !placeSignature(places, signature));
   // From the last, so that the places of the others stay.
   for (const signature of homeless.toReversed()) addEmptyText(parts, signature);
   // Of parallel calls only the first is signed.
@@ -67,23 +69,39 @@ function addThinking(part: ThinkingPart, parts: Part[], loose: LooseSignature[])
   loose.push({ place, value, at: parts.length });
 }
 
+/** Where signatures may go. */
+type Places = {
+  readonly texts: FreeParts<Part>;
+  readonly calls: FreeParts<Part>;
+  /** The first of each id. */
+  readonly callById: ReadonlyMap<string | null, Part>;
+};
+
+function findPlaces(parts: readonly Part[]): Places {
+  const placed = parts.map((part, index) => ({ part, index }));
+  const calls = placed.filter(({ part }) => part.kind === 'call');
+  return {
+    texts: new FreeParts(placed.filter(({ part }) => part.kind === 'text')),
+    calls: new FreeParts(calls),
+    callById: new Map(calls.toReversed().map(({ part }) => [part.callId, part])),
+  };
+}
+
 /**
  * Chat puts all reasoning first, so the part that was signed may stand on either side; the one that the place names is meant. Returns
  * whether it was there, or is not needed: a call that was left out takes its signature along.
  */
-function placeSignature(parts: readonly Part[], { place, value, at }: LooseSignature): boolean {
-  const target = findSigned(parts, place, at);
+function placeSignature(places: Places, { place, value, at }: LooseSignature): boolean {
+  const target = findSigned(places, place, at);
   if (target) target.signature = value;
   return target !== undefined || place.kind === 'call';
 }
 
-function findSigned(parts: readonly Part[], place: SignedPlace, at: number): Part | undefined {
-  const isFree = (part: Part) => part.kind === place.kind && part.signature === '';
-  if (place.kind === 'call') {
-    return parts.find((part) => isFree(part) && part.callId === place.callId) ?? parts.slice(at).find(isFree);
-  }
-  if (place.kind !== 'text') return undefined;
-  return parts.slice(0, at).findLast(isFree) ?? parts.slice(at).find(isFree);
+function findSigned({ texts, calls, callById }: Places, place: SignedPlace, at: number): Part | undefined {
+  if (place.kind === 'text') return texts.before(at) ?? texts.from(at);
+  if (place.kind !== 'call') return undefined;
+  const call = callById.get(place.callId);
+  return call?.signature === '' ? call : calls.from(at);
 }
 
 function addEmptyText(parts: Part[], { value, at }: LooseSignature): void {

@@ -68,7 +68,10 @@ const stopSequencesMax = 5;
 
 function writeStopSequences(stopSequences: readonly string[]): JsonObject {
   if (stopSequences.length > stopSequencesMax) {
-    throw invalidRequest(null, `This model takes at most ${stopSequencesMax} stop sequences; got ${stopSequences.length}`);
+    throw invalidRequest(
+      'stop',
+      `stop: this model takes at most ${stopSequencesMax} stop sequences; got ${stopSequences.length}`,
+    );
   }
   return stopSequences.length > 0 ? { stopSequences } : {};
 }
@@ -77,8 +80,8 @@ function writeOutputFormat({ outputFormat, tools }: CanonicalRequest, { schemaWi
   if (outputFormat.type === 'text') return {};
   if (tools.length > 0 && !schemaWithTools) {
     throw invalidRequest(
-      null,
-      'This model does not give JSON output together with tools; leave out the output format or the tools',
+      'response_format',
+      'response_format: this model does not give JSON output together with tools; leave out the output format or the tools',
     );
   }
   return { responseMimeType: 'application/json', ...writeSchema(outputFormat) };

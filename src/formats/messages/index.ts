@@ -18,6 +18,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   parseRequest,
   readRequest,
   ignoredFields,
+  fieldNames: { response_format: 'output_config.format', stop: 'stop_sequences' },
   writeAnswer,
   writeStream,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',

@@ -1,6 +1,6 @@
 // An upstream's whole answer.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart } from '../../canonical/request.ts';
+import type { AssistantPart, RefusalPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { readCitations } from './citations.ts';
@@ -13,7 +13,7 @@ import { readUsage } from './usage.ts';
 export function readAnswer(body: unknown): Answer {
   const message = requireMessage(body);
   return {
-    content: message.content.flatMap(readBlock),
+    content: [...message.content.flatMap(readBlock), ...readExplanation(message.stop_details)],
     stop: readStop(message.stop_reason, message.stop_sequence),
     usage: readUsage(message.usage),
   };
@@ -24,6 +24,12 @@ export type AnswerBody = JsonObject & { readonly content: readonly unknown[] };
 export function requireMessage(body: unknown): AnswerBody {
   if (isObject(body) && Array.isArray(body.content)) return body as AnswerBody;
   throw new UnreadableAnswer('the answer is not a message: it has no content');
+}
+
+/** Anthropic may say why it refuses, beside the message: the words of the refusal to everyone else. */
+export function readExplanation(details: unknown): RefusalPart[] {
+  const text = isObject(details) && details.type === 'refusal' ? asText(details.explanation) : '';
+  return text === '' ? [] : [{ type: 'refusal', text }];
 }
 
 /** Blocks of tools that Anthropic runs have no place in other formats and cannot be asked for from them. */

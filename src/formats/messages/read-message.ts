@@ -1,6 +1,7 @@
 // The conversation of a client's body, block by block. What no canonical message can hold is refused by name, never left out.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { AssistantPart, Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import { append } from '../../lib/append.ts';
 import { readCitations } from './citations.ts';
 import { readCacheControl, readDocument, readImage } from './media.ts';
 import type { ContentBlock, MessagesRequest, RequestMessage, ToolResultBlock } from './schema.ts';
@@ -48,7 +49,7 @@ function readUserMessage(blocks: readonly ContentBlock[], path: string): Message
   const parts: UserPart[] = [];
   for (const [index, block] of blocks.entries()) {
     if (block.type === 'tool_result') results.push(readResult(block, `${path}[${index}]`));
-    else parts.push(...readUserBlock(block, `${path}[${index}]`));
+    else append(parts, readUserBlock(block, `${path}[${index}]`));
   }
   const messages: Message[] = [];
   if (results.length > 0) messages.push({ role: 'tool', content: results });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { parseSse, runReader } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
 import { UnreadableAnswer } from '../format.ts';
 
@@ -147,4 +148,22 @@ test('an event without a type is what its line says', () => {
   const reader = readStream();
   reader.push({ event: 'message_delta', data: '{"delta":{"stop_reason":"end_turn"}}' });
   assert.equal(reader.push({ event: 'message_stop', data: '{}' }).at(-1)?.type, 'finish');
+});
+
+test('the explanation of a refusal is its words, whole and streamed', () => {
+  const details = { type: 'refusal', category: 'cyber', explanation: 'This could do harm.' };
+  const refused = {
+    type: 'message_delta',
+    delta: { stop_reason: 'refusal', stop_details: details },
+    usage: { output_tokens: 4 },
+  };
+  assert.deepEqual(read(start, refused, stop).slice(1, -1), [
+    { type: 'refusal-start' },
+    { type: 'refusal-delta', text: 'This could do harm.' },
+    { type: 'refusal-end' },
+  ]);
+  const whole = readAnswer({ content: [], stop_reason: 'refusal', stop_details: details });
+  assert.deepEqual([whole.content, whole.stop.reason], [[{ type: 'refusal', text: 'This could do harm.' }], 'refusal']);
+  const silent = { ...details, explanation: null };
+  assert.deepEqual(readAnswer({ content: [], stop_reason: 'refusal', stop_details: silent }).content, []);
 });

@@ -1,11 +1,12 @@
 // An upstream's stream to canonical events. Blocks never overlap in Messages, so one is open at most; what comes after it closes it.
 import type { StreamEvent, Stop, UpstreamFailure } from '../../canonical/event.ts';
+import type { RefusalPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import type { JsonObject, StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { readCitation, readCitations } from './citations.ts';
-import { asText, readCallName } from './read-answer.ts';
+import { asText, readCallName, readExplanation } from './read-answer.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
 import { brokenStream, unreadableEvent } from '../stream-progress.ts';
@@ -27,6 +28,8 @@ class MessageStreamReader {
   readonly #usage = new StreamUsage();
   #open: OpenBlock | null = null;
   #stop: Stop | null = null;
+  /** Of a refusal. */
+  #explanation: readonly StreamEvent[] = [];
   #hasStarted = false;
   #hasEnded = false;
 
@@ -146,11 +149,12 @@ class MessageStreamReader {
     this.#usage.update(event.usage);
     if (isObject(event.delta) && typeof event.delta.stop_reason === 'string') {
       this.#stop = readStop(event.delta.stop_reason, event.delta.stop_sequence);
+      this.#explanation = readExplanation(event.delta.stop_details).flatMap(refusalEvents);
     }
   }
 
   #finish(): StreamEvent[] {
-    const events = [...this.#start(), ...this.#close()];
+    const events = [...this.#start(), ...this.#close(), ...this.#explanation];
     this.#hasEnded = true;
     return [...events, { type: 'finish', stop: this.#stop ?? { reason: 'end', sequence: null }, usage: this.#usage.total }];
   }
@@ -183,6 +187,10 @@ function delta(type: 'text-delta' | 'thinking-delta' | 'tool-call-delta', text: 
 
 function citationsOf({ citations }: JsonObject): StreamEvent[] {
   return (readCitations(citations).citations ?? []).map((citation) => ({ type: 'citation', citation }));
+}
+
+function refusalEvents({ text }: RefusalPart): StreamEvent[] {
+  return [{ type: 'refusal-start' }, { type: 'refusal-delta', text }, { type: 'refusal-end' }];
 }
 
 function readSignature(sealed: string): StreamEvent[] {

@@ -1,6 +1,7 @@
 // The canonical conversation as Anthropic wants it: user and assistant turns in alternation, tool results first in a user turn, system
 // text in the conversation only where the model and the place allow it.
 import type { AssistantPart, Message, TextPart, ThinkingPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
+import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../format.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
@@ -24,10 +25,12 @@ export function writeConversation(
 ): WrittenConversation {
   const leading = system.flatMap(writeText);
   const turns: Turn[] = [];
+  // Anthropic's rule for instructions: after a user turn, and last or ahead of an assistant turn.
+  const leadsToAnswer = findAnswersAhead(messages);
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'system') addMessage(turns, message);
-    else if (turns.length === 0) leading.push(...message.content.flatMap(writeText));
-    else addSystemMessage(turns, message.content, systemMessages && mayHoldSystem(turns, messages.slice(index + 1)));
+    else if (turns.length === 0) append(leading, message.content.flatMap(writeText));
+    else addSystemMessage(turns, message.content, systemMessages && turns.at(-1)?.role !== 'assistant' && leadsToAnswer[index]!);
   }
   return {
     system: leading,
@@ -54,15 +57,15 @@ function blocksOf(turn: Turn): readonly JsonObject[] {
 function addMessage(turns: Turn[], message: Exclude<Message, { role: 'system' }>): void {
   switch (message.role) {
     case 'user':
-      userTurn(turns).rest.push(...message.content.flatMap(writeUserPart));
+      append(userTurn(turns).rest, message.content.flatMap(writeUserPart));
       return;
     case 'tool':
-      userTurn(turns).results.push(...message.content.map(writeResult));
+      append(userTurn(turns).results, message.content.map(writeResult));
       return;
     case 'assistant': {
       const content = message.content.flatMap(writeAssistantPart);
       // An empty turn would keep apart the two around it.
-      if (content.length > 0) turnOf(turns, 'assistant').content.push(...content);
+      if (content.length > 0) append(turnOf(turns, 'assistant').content, content);
       return;
     }
   }
@@ -70,14 +73,23 @@ function addMessage(turns: Turn[], message: Exclude<Message, { role: 'system' }>
 
 /** Elsewhere the instruction is put into the user's turn, marked as what it is. */
 function addSystemMessage(turns: Turn[], content: readonly TextPart[], asSystem: boolean): void {
-  if (asSystem) turnOf(turns, 'system').content.push(...content.flatMap(writeText));
-  else userTurn(turns).rest.push(...content.flatMap((part) => writeText({ ...part, text: `<system>\n${part.text}\n</system>` })));
+  if (asSystem) append(turnOf(turns, 'system').content, content.flatMap(writeText));
+  else
+    append(
+      userTurn(turns).rest,
+      content.flatMap((part) => writeText({ ...part, text: `<system>\n${part.text}\n</system>` })),
+    );
 }
 
-/** Anthropic's rule: after a user turn, and last or ahead of an assistant turn. */
-function mayHoldSystem(turns: readonly Turn[], following: readonly Message[]): boolean {
-  const next = following.find((message) => message.role !== 'system');
-  return turns.at(-1)?.role !== 'assistant' && (!next || next.role === 'assistant');
+/** For each message whether the next one that is no instruction is the assistant's, or there is none. */
+function findAnswersAhead(messages: readonly Message[]): boolean[] {
+  const ahead: boolean[] = [];
+  let leadsToAnswer = true;
+  for (const { role } of messages.toReversed()) {
+    ahead.push(leadsToAnswer);
+    if (role !== 'system') leadsToAnswer = role === 'assistant';
+  }
+  return ahead.toReversed();
 }
 
 function userTurn(turns: Turn[]): Extract<Turn, { role: 'user' }> {

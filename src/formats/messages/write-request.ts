@@ -121,7 +121,7 @@ function writeOutputConfig({ outputFormat }: CanonicalRequest, effort: string | 
   if (outputFormat.type === 'json') {
     throw invalidRequest(
       'response_format',
-      'the output format `json_object` (JSON of any shape) is not available on this model; give a JSON schema with `json_schema`',
+      'response_format `json_object` (JSON of any shape) is not available on this model; give a JSON schema with `json_schema`',
     );
   }
   const format =

@@ -1,54 +1,84 @@
 // Items are flatter than messages: what the assistant said, thought and called in one turn is gathered into one message, and so are the
-// results that follow each other.
-import type { Message, TextPart, ToolResultPart } from '../../canonical/request.ts';
+// results that follow each other. Messages grow in place: a copy for each item took half a minute for forty thousand of them.
+import type { AssistantPart, Message, TextPart, ToolResultPart } from '../../canonical/request.ts';
+import { append } from '../../lib/append.ts';
 
 export type Conversation = {
   /** The system and developer messages ahead of everything else. */
-  readonly system: TextPart[];
-  readonly messages: Message[];
+  readonly system: readonly TextPart[];
+  readonly messages: readonly Message[];
 };
 
-/** Adds the message of one item. */
-export function addMessage(conversation: Conversation, message: Message): void {
-  const { system, messages } = conversation;
-  const last = messages.at(-1);
-  switch (message.role) {
-    case 'system':
-      if (last) messages.push(message);
-      else system.push(...message.content);
-      return;
-    case 'user':
-      messages.push(message);
-      return;
-    case 'assistant':
-      if (last?.role === 'assistant') messages[messages.length - 1] = { ...last, content: [...last.content, ...message.content] };
-      else if (message.content.length > 0) messages.push(message);
-      return;
-    case 'tool':
-      for (const result of message.content) addResult(messages, result);
+type ResultContent = ToolResultPart['content'][number][];
+
+/** Takes the message of one item after the other. */
+export class MessageGatherer implements Conversation {
+  readonly system: TextPart[] = [];
+  readonly messages: Message[] = [];
+  /** The content of the last message, where it is the assistant's. */
+  #turn: AssistantPart[] | null = null;
+  /** The last message, where it holds results, and the content of each by its call. */
+  #results: { readonly parts: ToolResultPart[]; readonly byCall: Map<string, ResultContent> } | null = null;
+  readonly #answered = new Set<string>();
+
+  add(message: Message): void {
+    switch (message.role) {
+      case 'system':
+        if (this.messages.length > 0) this.#push(message);
+        else append(this.system, message.content);
+        return;
+      case 'user':
+        this.#push(message);
+        return;
+      case 'assistant':
+        this.#addTurn(message.content);
+        return;
+      case 'tool':
+        for (const result of message.content) this.#addResult(result);
+    }
   }
-}
 
-/**
- * One call has one result: Codex sends what a custom tool says while it still runs as a result of its own, ahead of the last or long after it,
- * and other providers refuse two.
- */
-function addResult(messages: Message[], result: ToolResultPart): void {
-  const last = messages.at(-1);
-  const results = last?.role === 'tool' ? last.content : [];
-  if (results.some(({ callId }) => callId === result.callId)) {
-    messages[messages.length - 1] = { role: 'tool', content: results.map((first) => joinResults(first, result)) };
-  } else if (messages.some((message) => isResultOf(message, result.callId))) {
-    const text = `[More output of the tool call ${result.callId}]`;
-    messages.push({ role: 'user', content: [{ type: 'text', text }, ...result.content] });
-  } else if (results.length > 0) messages[messages.length - 1] = { role: 'tool', content: [...results, result] };
-  else messages.push({ role: 'tool', content: [result] });
-}
+  #addTurn(content: readonly AssistantPart[]): void {
+    if (content.length === 0) return;
+    if (!this.#turn) {
+      const turn: AssistantPart[] = [];
+      this.#push({ role: 'assistant', content: turn });
+      this.#turn = turn;
+    }
+    append(this.#turn, content);
+  }
 
-function joinResults(first: ToolResultPart, second: ToolResultPart): ToolResultPart {
-  return first.callId === second.callId ? { ...first, content: [...first.content, ...second.content] } : first;
-}
+  /**
+   * One call has one result: Codex sends what a custom tool says while it still runs as a result of its own, ahead of the last or long
+   * after it, and other providers refuse two.
+   */
+  #addResult(result: ToolResultPart): void {
+    const sameCall = this.#results?.byCall.get(result.callId);
+    if (sameCall) {
+      append(sameCall, result.content);
+    } else if (this.#answered.has(result.callId)) {
+      const text = `[More output of the tool call ${result.callId}]`;
+      this.#push({ role: 'user', content: [{ type: 'text', text }, ...result.content] });
+    } else {
+      this.#openResult(result);
+    }
+  }
 
-function isResultOf({ role, content }: Message, callId: string): boolean {
-  return role === 'tool' && content.some((part) => part.callId === callId);
+  #openResult(result: ToolResultPart): void {
+    if (!this.#results) {
+      const parts: ToolResultPart[] = [];
+      this.#push({ role: 'tool', content: parts });
+      this.#results = { parts, byCall: new Map() };
+    }
+    const content: ResultContent = [...result.content];
+    this.#results.parts.push({ ...result, content });
+    this.#results.byCall.set(result.callId, content);
+    this.#answered.add(result.callId);
+  }
+
+  #push(message: Message): void {
+    this.messages.push(message);
+    this.#turn = null;
+    this.#results = null;
+  }
 }

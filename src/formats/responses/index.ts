@@ -19,6 +19,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   parseRequest,
   readRequest,
   ignoredFields,
+  fieldNames: { response_format: 'text.format', messages: 'input' },
   writeAnswer,
   writeStream,
   keepAlive: ': keep-alive\n\n',

@@ -13,6 +13,8 @@ import { readUsage } from './usage.ts';
 export function readAnswer(body: unknown): Answer {
   const response = requireResponse(body);
   const content = response.output.flatMap(readItem);
+  // Nobody can run a call without a name.
+  if (content.some((part) => part.type === 'tool-call' && part.name === '')) throw new UnreadableAnswer(namelessCall);
   return { content, stop: readStop(response, inspectContent(content)), usage: readUsage(response.usage) };
 }
 
@@ -46,7 +48,7 @@ export function readItem(item: unknown): AssistantPart[] {
       return thinking ? [thinking] : [];
     }
     case 'function_call':
-      return [{ type: 'tool-call', ...readCallNames(item), arguments: textOf(item.arguments), kind: 'function' }];
+      return [{ type: 'tool-call', ...readCallNames(item), arguments: readArguments(item.arguments), kind: 'function' }];
     case 'custom_tool_call':
       return [{ type: 'tool-call', ...readCallNames(item), arguments: textOf(item.input), kind: 'custom' }];
     default:
@@ -64,6 +66,13 @@ function readPart(part: unknown): AssistantPart[] {
 /** Some hosts leave out `call_id` and use the item's id. */
 export function readCallNames(item: JsonObject): { id: string; name: string } {
   return { id: textOf(item.call_id) || textOf(item.id), name: textOf(item.name) };
+}
+
+export const namelessCall = 'a tool call of the answer has no name';
+
+/** JSON text; some hosts send the object itself. */
+export function readArguments(value: unknown): string {
+  return isObject(value) ? JSON.stringify(value) : textOf(value);
 }
 
 export function textOf(value: unknown): string {

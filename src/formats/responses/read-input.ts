@@ -11,7 +11,7 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import { readAnnotations } from './annotations.ts';
-import { addMessage, type Conversation } from './gather-messages.ts';
+import { MessageGatherer, type Conversation } from './gather-messages.ts';
 import { readMediaUrl } from './media-url.ts';
 import { readReasoning } from './reasoning.ts';
 import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
@@ -21,11 +21,11 @@ import { describeFoundTools, readSearchCall, searchCallId } from './tool-search.
 /** Throws ApiError `invalid_request` that names the item. */
 export function readInput(input: ResponsesRequest['input'], names: ToolNames): Conversation {
   if (typeof input === 'string') return { system: [], messages: [userMessage([{ type: 'text', text: input }])] };
-  const read: Conversation = { system: [], messages: [] };
+  const gatherer = new MessageGatherer();
   for (const [index, item] of (input ?? []).entries()) {
-    if (!isLeftOut(item)) addMessage(read, readItem(item, `input[${index}]`, names));
+    if (!isLeftOut(item)) gatherer.add(readItem(item, `input[${index}]`, names));
   }
-  return read;
+  return gatherer;
 }
 
 /**

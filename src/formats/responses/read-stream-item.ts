@@ -3,9 +3,9 @@
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
-import type { JsonObject } from '../format.ts';
+import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { readAnnotation } from './annotations.ts';
-import { readCallNames, textOf } from './read-answer.ts';
+import { namelessCall, readArguments, readCallNames, textOf } from './read-answer.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
 import { openSignature } from './signature.ts';
 
@@ -15,7 +15,7 @@ export type ItemReader = {
   readonly start: (item: JsonObject) => readonly StreamEvent[];
   /** Any other event of the item. */
   readonly read: (type: string, payload: JsonObject) => readonly StreamEvent[];
-  /** The finished item; {} when it is not known. */
+  /** The finished item; {} when it is not known. Throws UnreadableAnswer on a call without a name. */
   readonly finish: (item: JsonObject) => readonly StreamEvent[];
 };
 
@@ -188,19 +188,24 @@ function createReasoningReader(): ItemReader {
 function createCallReader(kind: ToolCallPart['kind']): ItemReader {
   let hasStarted = false;
   let length = 0;
+  /** What came ahead of the name. */
+  let early = '';
 
-  /** A call is only announced with its name; hosts that name it at the end give it whole then. */
+  /** A call is only announced with its name, which some hosts give at its end. */
   function start(item: JsonObject): StreamEvent[] {
     const names = readCallNames(item);
     if (hasStarted || names.name === '') return [];
     hasStarted = true;
-    return [{ type: 'tool-call-start', ...names, kind }];
+    const begin: StreamEvent = { type: 'tool-call-start', ...names, kind };
+    return early === '' ? [begin] : [begin, { type: 'tool-call-delta', text: early }];
   }
 
   function add(text: string): StreamEvent[] {
-    if (!hasStarted || text === '') return [];
+    if (text === '') return [];
     length += text.length;
-    return [{ type: 'tool-call-delta', text }];
+    if (hasStarted) return [{ type: 'tool-call-delta', text }];
+    early += text;
+    return [];
   }
 
   return {
@@ -211,7 +216,7 @@ function createCallReader(kind: ToolCallPart['kind']): ItemReader {
         case 'response.custom_tool_call_input.delta':
           return add(textOf(payload.delta));
         case 'response.function_call_arguments.done':
-          return add(textOf(payload.arguments).slice(length));
+          return add(readArguments(payload.arguments).slice(length));
         case 'response.custom_tool_call_input.done':
           return add(textOf(payload.input).slice(length));
         default:
@@ -219,8 +224,10 @@ function createCallReader(kind: ToolCallPart['kind']): ItemReader {
       }
     },
     finish(item) {
-      const events = [...start(item), ...add(textOf(kind === 'custom' ? item.input : item.arguments).slice(length))];
-      return hasStarted ? [...events, { type: 'tool-call-end' }] : [];
+      const begin = start(item);
+      if (!hasStarted) throw new UnreadableAnswer(namelessCall);
+      const whole = kind === 'custom' ? textOf(item.input) : readArguments(item.arguments);
+      return [...begin, ...add(whole.slice(length)), { type: 'tool-call-end' }];
     },
   };
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SseEvent } from '../../lib/sse.ts';
-import type { JsonObject } from '../format.ts';
+import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { collect, contextFor, payloadsOf, readAll, runPipe, sseEvent } from './fixture.ts';
+import { readAnswer } from './read-answer.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeStream } from './write-stream.ts';
 
@@ -292,4 +293,35 @@ test('a citation is read once, from its own event or from the finished part', ()
       ['https://a.example'],
     );
   }
+});
+
+test('a call that is never named fails the answer, whole and streamed, and passes the straight path', () => {
+  const nameless = { type: 'function_call', call_id: 'c', arguments: '{}' };
+  const events = readAll([
+    sseEvent('response.output_item.added', { output_index: 0, item: nameless }),
+    sseEvent('response.output_item.done', { output_index: 0, item: nameless }),
+    completed(),
+  ]);
+  const last = events.at(-1);
+  assert.ok(last?.type === 'error' && /no name/.test(last.failure.message), JSON.stringify(events));
+  assert.throws(() => readAnswer({ status: 'completed', output: [nameless] }), UnreadableAnswer);
+});
+
+test('arguments that come ahead of their call’s name are kept, and an object of them is JSON', () => {
+  const item = { type: 'function_call', call_id: 'c', name: 'f' };
+  const called = (json: string) => [{ type: 'tool-call', id: 'c', name: 'f', arguments: json, kind: 'function' }];
+  const deltas = [
+    sseEvent('response.output_item.added', { output_index: 0, item: { type: 'function_call' } }),
+    sseEvent('response.function_call_arguments.delta', { output_index: 0, delta: '{"a"' }),
+    sseEvent('response.function_call_arguments.delta', { output_index: 0, delta: ':1}' }),
+    sseEvent('response.output_item.done', { output_index: 0, item }),
+    completed(),
+  ];
+  assert.deepEqual(contentOf(deltas), called('{"a":1}'));
+  const whole = { ...item, arguments: { b: 2 } };
+  assert.deepEqual(
+    contentOf([sseEvent('response.output_item.done', { output_index: 0, item: whole }), completed()]),
+    called('{"b":2}'),
+  );
+  assert.deepEqual(readAnswer({ status: 'completed', output: [whole] }).content, called('{"b":2}'));
 });

@@ -3,13 +3,13 @@
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
-import type { JsonObject, StreamReader } from '../format.ts';
+import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { textOf } from './read-answer.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, unreadableEvent, unreadableStream } from '../stream-progress.ts';
 import { readUsage } from './usage.ts';
 
 /** Reads the events of an OpenAI-style stream; unknown ones are ignored. */
@@ -34,7 +34,7 @@ class ResponseStreamReader {
     if (this.#hasEnded) return [];
     const message = parseStreamEvent(event);
     if (message === 'unreadable') this.#fail(unreadableEvent(event.data));
-    else if (message) this.#read(message);
+    else if (message) this.#guard(() => this.#read(message));
     return this.#take();
   }
 
@@ -85,6 +85,15 @@ class ResponseStreamReader {
     this.#start();
     this.#events.push({ type: 'error', failure });
     this.#hasEnded = true;
+  }
+
+  #guard(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof UnreadableAnswer)) throw error;
+      this.#fail(unreadableStream(error.message));
+    }
   }
 
   #start(): void {

@@ -2,6 +2,7 @@
 // items that the provider never gave.
 import { effortLevels } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
+import { fitOpenAiCallId } from '../call-ids.ts';
 import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { refuseUnshareable } from './shared-credential.ts';
@@ -53,11 +54,17 @@ function dropReasoning(body: Record<string, unknown>): boolean {
 function relayInput(input: readonly unknown[], ignored: string[]): unknown[] {
   const items: unknown[] = [];
   for (const [index, item] of input.entries()) {
-    const relayed = isObject(item) ? relayItem(item) : item;
+    const relayed = isObject(item) ? relayItem(withFittingCallId(item)) : item;
     if (relayed === null) ignored.push(`input[${index}]`);
     else items.push(relayed);
   }
   return items;
+}
+
+function withFittingCallId(item: JsonObject): JsonObject {
+  if (typeof item.call_id !== 'string') return item;
+  const callId = fitOpenAiCallId(item.call_id);
+  return callId === item.call_id ? item : { ...item, call_id: callId };
 }
 
 /** null: the item means nothing to this upstream. */

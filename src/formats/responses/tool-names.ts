@@ -27,6 +27,8 @@ export function toolNamesOf(request: ResponsesRequest): ToolNames {
   const book: NameBook = { origins: new Map(tools.flatMap(ownNames)), flatNames: new Map() };
   const members = tools.flatMap(membersOf);
   for (const member of members) nameOf(book, member);
+  // The first of a name is the one that is meant.
+  const memberOf = new Map(members.toReversed().map((member) => [member.name, member]));
   const searchName = book.origins.has('tool_search')
     ? flatten({ namespace: 'tool_search', name: 'client' }, book)
     : 'tool_search';
@@ -36,7 +38,7 @@ export function toolNamesOf(request: ResponsesRequest): ToolNames {
     nameOf: (tool) => nameOf(book, tool),
     nameOfChoice: (choice) => {
       const isKnown = choice.namespace !== null || book.origins.has(choice.name);
-      return nameOf(book, isKnown ? choice : (members.find((member) => member.name === choice.name) ?? choice));
+      return nameOf(book, isKnown ? choice : (memberOf.get(choice.name) ?? choice));
     },
     originOf: (flatName) => book.origins.get(flatName) ?? named({ namespace: null, name: flatName }),
   };

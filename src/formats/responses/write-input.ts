@@ -9,6 +9,8 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import { contentWithFailure } from '../../canonical/tool-result.ts';
+import { append } from '../../lib/append.ts';
+import { fitOpenAiCallId } from '../call-ids.ts';
 import type { JsonObject } from '../format.ts';
 import { writeAnnotations } from './annotations.ts';
 import { writeMediaUrl } from './media-url.ts';
@@ -19,8 +21,12 @@ export function writeInput(request: CanonicalRequest): { items: JsonObject[]; ig
   const ignored = new Set<string>();
   const items: JsonObject[] = request.system.slice(1).map((part) => message('system', [writeUserPart(part)]));
   for (const { role, content } of request.messages) {
-    if (role === 'assistant') items.push(...writeAssistant(content, ignored));
-    else if (role === 'tool') items.push(...content.map((part) => writeResult(part, customCalls)));
+    if (role === 'assistant') append(items, writeAssistant(content, ignored));
+    else if (role === 'tool')
+      append(
+        items,
+        content.map((part) => writeResult(part, customCalls)),
+      );
     else items.push(message(role, content.map(writeUserPart)));
   }
   return { items, ignored: [...ignored] };
@@ -76,15 +82,16 @@ function writeThinking({ text, signature }: ThinkingPart): JsonObject | null {
 }
 
 function writeCall({ id, name, arguments: text, kind }: Extract<AssistantPart, { type: 'tool-call' }>): JsonObject {
-  if (kind === 'custom') return { type: 'custom_tool_call', call_id: id, name, input: text };
-  return { type: 'function_call', call_id: id, name, arguments: text };
+  const callId = fitOpenAiCallId(id);
+  if (kind === 'custom') return { type: 'custom_tool_call', call_id: callId, name, input: text };
+  return { type: 'function_call', call_id: callId, name, arguments: text };
 }
 
 type ToolResult = Extract<Message, { role: 'tool' }>['content'][number];
 
 function writeResult(result: ToolResult, customCalls: ReadonlySet<string>): JsonObject {
   const type = customCalls.has(result.callId) ? 'custom_tool_call_output' : 'function_call_output';
-  return { type, call_id: result.callId, output: writeOutput(contentWithFailure(result)) };
+  return { type, call_id: fitOpenAiCallId(result.callId), output: writeOutput(contentWithFailure(result)) };
 }
 
 function writeOutput(content: readonly UserPart[]): string | JsonObject[] {

@@ -1,7 +1,7 @@
-// Thought signatures. Gemini puts one on a part of any kind and wants it back on that part; the canonical model, and with it every
+// Google's thought signatures. Gemini puts one on a part of any kind and wants it back on that part; the canonical model, and with it every
 // client format, has signatures on reasoning alone. So each travels in a reasoning block of its own, or the one before its call, and its
 // value says where it belongs: `call.<id>.<signature>`. Chat keeps no order between reasoning and text, so the place must be written.
-import type { Signature } from '../../canonical/request.ts';
+import type { Signature } from './request.ts';
 
 export type SignedPlace =
   | { readonly kind: 'thought' | 'text' }

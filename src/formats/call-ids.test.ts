@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fitMistralCallId, fitOpenAiCallId, isMistral } from './call-ids.ts';
+
+test('an id that fits is never touched, any other becomes the same one each time', () => {
+  assert.equal(fitOpenAiCallId('functions.search:0'), 'functions.search:0');
+  assert.equal(fitOpenAiCallId('x'.repeat(64)), 'x'.repeat(64));
+  assert.equal(fitMistralCallId('aB3456789'), 'aB3456789');
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, maxLength: 200 }), (id) => {
+      assert.ok(fitOpenAiCallId(id).length <= 64);
+      assert.match(fitMistralCallId(id), /^[a-zA-Z0-9]{9}$/);
+      assert.equal(fitMistralCallId(id), fitMistralCallId(id));
+    }),
+  );
+  assert.notEqual(fitOpenAiCallId('x'.repeat(65)), fitOpenAiCallId('x'.repeat(66)));
+});
+
+test('Mistral’s models are told by their names', () => {
+  const names = [
+    'mistral-large-latest',
+    'mistralai/devstral-small',
+    'codestral-2508',
+    'magistral-medium',
+    'ministral-8b',
+    'open-mixtral-8x7b',
+  ];
+  assert.deepEqual(
+    names.filter((name) => !isMistral(name)),
+    [],
+  );
+  assert.ok(!isMistral('gpt-5') && !isMistral('llama-4'));
+});

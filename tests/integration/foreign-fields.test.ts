@@ -1,0 +1,156 @@
+// docs/formats.md against the started program: a sample of its cells, each sent to an upstream of another format, and what it says of them.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answerJson } from '../support/upstream.ts';
+import type { WireName } from '../support/answers.ts';
+
+let gateway: TestGateway;
+let key: string;
+const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
+
+before(async () => {
+  const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices: { input: 1, output: 2 } };
+  const model = (provider: string, id: string, api?: string) => ({
+    ...limits,
+    routes: [{ provider, model: id, ...(api && { api }) }],
+  });
+  gateway = await startGateway({
+    models: {
+      R: model('openai', 'gpt-4.1', 'responses'),
+      C: model('local', 'llama-4', 'chat'),
+      M: model('anthropic', 'claude-sonnet-4-5'),
+      G: model('google', 'gemini-2.5-flash'),
+    },
+  });
+  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
+  const chat = {
+    choices: [{ message: { content: 'x' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 5, completion_tokens: 3 },
+  };
+  const gemini = {
+    candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 },
+  };
+  gateway.upstream.on('/v1/responses', answerJson({ id: 'r', status: 'completed', output: [], usage }));
+  gateway.upstream.on('/local/v1/chat/completions', answerJson(chat));
+  gateway.upstream.on('/v1/messages', answerJson({ content: [{ type: 'text', text: 'x' }], stop_reason: 'end_turn', usage }));
+  gateway.upstream.on('/v1beta/models/gemini-2.5-flash:generateContent', answerJson(gemini));
+});
+after(() => gateway.stop());
+
+/** What becomes of a field: `ignored:<names>`, `400:<param>` or `carried`. */
+type Cell = readonly [client: WireName, fields: object, to: Readonly<Partial<Record<'R' | 'C' | 'M' | 'G', string>>>];
+
+const [tool, otherTool] = ['f', 'g'].map((name) => ({
+  type: 'function',
+  function: { name, parameters: { type: 'object', properties: {} } },
+}));
+const allowed = { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] };
+const user = { role: 'user', content: 'Hi' };
+const responsesTool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
+
+const cells: readonly Cell[] = [
+  ['chat', { top_k: 5 }, { R: 'ignored:top_k' }],
+  [
+    'chat',
+    { frequency_penalty: 1 },
+    { R: 'ignored:frequency_penalty', M: 'ignored:frequency_penalty', G: 'ignored:frequency_penalty' },
+  ],
+  ['chat', { seed: 7 }, { R: 'ignored:seed', M: 'ignored:seed', G: 'carried' }],
+  ['chat', { stop: ['a'] }, { R: '400:stop', M: 'carried', G: 'carried' }],
+  ['chat', { stop: ['a', 'b', 'c', 'd', 'e', 'f'] }, { G: '400:stop' }],
+  ['chat', { n: 2 }, { R: '400:n', M: '400:n', G: '400:n' }],
+  ['chat', { logprobs: true }, { R: '400:logprobs', M: '400:logprobs', G: '400:logprobs' }],
+  ['chat', { response_format: { type: 'json_object' } }, { R: 'carried', M: '400:response_format', G: 'carried' }],
+  ['chat', { verbosity: 'low' }, { R: 'ignored:verbosity', M: 'ignored:verbosity', G: 'ignored:verbosity' }],
+  ['chat', { metadata: { a: 'b' } }, { R: 'carried', M: 'ignored:metadata', G: 'ignored:metadata' }],
+  ['chat', { prompt_cache_key: 'k' }, { R: 'carried', M: 'ignored:prompt_cache_key', G: 'ignored:prompt_cache_key' }],
+  ['chat', { store: true }, { R: 'ignored:store', M: 'ignored:store', G: 'ignored:store' }],
+  ['chat', { made_up: 1 }, { R: 'ignored:made_up', M: 'ignored:made_up', G: 'ignored:made_up' }],
+  ['chat', { user: 'u-1' }, { R: 'carried', M: 'carried', G: 'ignored:user' }],
+  ['chat', { user: 'a@b.example' }, { R: 'carried', M: 'ignored:user' }],
+  [
+    'chat',
+    { messages: [{ ...user, name: 'x' }] },
+    { R: 'ignored:messages.name', M: 'ignored:messages.name', G: 'ignored:messages.name' },
+  ],
+  [
+    'chat',
+    { tools: [tool, otherTool], tool_choice: { type: 'allowed_tools', allowed_tools: allowed } },
+    { R: 'carried', M: 'carried', G: 'carried' },
+  ],
+  [
+    'chat',
+    { tools: [tool], tool_choice: { type: 'function', function: { name: 'no' } } },
+    { R: '400:tool_choice', M: '400:tool_choice', G: '400:tool_choice' },
+  ],
+  ['chat', { tools: [tool], parallel_tool_calls: false }, { R: 'carried', M: 'carried', G: 'ignored:parallel_tool_calls' }],
+  [
+    'chat',
+    { reasoning_effort: 'high' },
+    { R: 'ignored:reasoning', M: 'ignored:reasoning_effort', G: 'ignored:reasoning_effort' },
+  ],
+  [
+    'chat',
+    { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }] }] },
+    { R: '400:messages[0].content[0].type', G: '400:messages[0].content[0].type' },
+  ],
+  ['responses', { text: { format: { type: 'json_object' } } }, { C: 'carried', M: '400:text.format', G: 'carried' }],
+  ['responses', { metadata: { a: 'b' } }, { C: 'ignored:metadata', M: 'ignored:metadata', G: 'ignored:metadata' }],
+  ['responses', { prompt_cache_key: 'k' }, { C: 'ignored:prompt_cache_key', M: 'ignored:prompt_cache_key' }],
+  [
+    'responses',
+    { previous_response_id: 'resp_1' },
+    { C: 'ignored:previous_response_id', M: 'ignored:previous_response_id', G: 'ignored:previous_response_id' },
+  ],
+  ['responses', { store: true }, { C: 'ignored:store', G: 'ignored:store' }],
+  ['responses', { truncation: 'auto' }, { C: 'ignored:truncation', M: 'ignored:truncation' }],
+  ['responses', { max_tool_calls: 3 }, { C: 'ignored:max_tool_calls', M: 'ignored:max_tool_calls' }],
+  ['responses', { top_logprobs: 2 }, { C: '400:top_logprobs', M: '400:top_logprobs' }],
+  ['responses', { input: [{ type: 'item_reference', id: 'x' }] }, { R: '400:input[0]', C: '400:input[0]', M: '400:input[0]' }],
+  [
+    'responses',
+    { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, user] },
+    { C: 'ignored:input[0]', M: 'ignored:input[0]', G: 'ignored:input[0]' },
+  ],
+  ['responses', { background: true }, { R: '400:background', C: '400:background', M: '400:background' }],
+  ['responses', { tools: [{ type: 'web_search' }] }, { C: '400:tools[0].type', M: '400:tools[0].type', G: '400:tools[0].type' }],
+  ['responses', { tools: [{ ...responsesTool, strict: true }] }, { C: 'carried', M: 'carried', G: 'ignored:strict' }],
+  [
+    'responses',
+    { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://a.example/x.pdf' }] }] },
+    { C: '400:input', M: 'carried', G: 'carried' },
+  ],
+  ['messages', { stop_sequences: ['a'] }, { R: '400:stop_sequences', C: 'carried', G: 'carried' }],
+  ['messages', { top_k: 5 }, { R: 'ignored:top_k', C: 'ignored:top_k', G: 'carried' }],
+  ['messages', { messages: [user, { role: 'assistant', content: 'So' }] }, { R: '400:messages', C: 'carried', G: 'carried' }],
+  ['messages', { container: 'c' }, { R: '400:container', C: '400:container', G: '400:container' }],
+  [
+    'messages',
+    { mcp_servers: [{ type: 'url', url: 'https://a.example', name: 'a' }] },
+    { R: '400:mcp_servers', C: '400:mcp_servers' },
+  ],
+  [
+    'messages',
+    { system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }] },
+    { R: 'ignored:cache_control', C: 'ignored:cache_control', G: 'ignored:cache_control' },
+  ],
+  ['messages', { metadata: { user_id: 'u' } }, { R: 'carried', C: 'carried', G: 'ignored:user' }],
+];
+
+for (const [client, fields, to] of cells) {
+  test(`${client}: ${JSON.stringify(fields).slice(0, 100)}`, async () => {
+    for (const [model, expected] of Object.entries(to)) {
+      const { path, body } = endpoint(client);
+      const reply = await gateway.post(path, { key, body: body({ model, ...fields }) });
+      const told = JSON.parse(reply.text) as { error?: { param?: string; message: string } };
+      const ignored = reply.headers['x-service-ignored'];
+      const what = reply.status === 400 ? `400:${told.error?.param}` : ignored ? `ignored:${String(ignored)}` : 'carried';
+      assert.ok([200, 400].includes(reply.status), `${model}: ${reply.status} ${JSON.stringify(told)}`);
+      if (expected.startsWith('400:')) assert.ok(what.startsWith(expected), `on ${model}: ${what}, not ${expected}`);
+      else assert.equal(what, expected, `on ${model}: ${told.error?.message ?? ''}`);
+    }
+  });
+}
