@@ -7,8 +7,9 @@ import type { Running } from './running.ts';
 
 /** Fewer bytes than this make a token in hardly any language; numbers and base64 come near it. */
 const bytesPerTokenMin = 2;
-/** Reasoning that a provider hides shows only in the time it takes. Faster than most models think. */
+/** Reasoning that a provider hides shows only in a silence of some length. Most models think slower than this. */
 const hiddenTokensPerSecond = 100;
+const silenceMs = 1_000;
 
 export class HoldGrowth {
   /** Whether nothing more was granted when more was needed. */
@@ -16,7 +17,10 @@ export class HoldGrowth {
   readonly #running: Running;
   readonly #hold: Hold;
   readonly #sliceTokens: number;
-  readonly #startedMs: number;
+  #outputBytes = 0;
+  #lastOutputMs: number;
+  /** Of all silences that have ended. */
+  #silentMs = 0;
   /** Output tokens of each choice that the hold pays for. */
   #coveredTokens: number;
   #amountMicros: number;
@@ -30,7 +34,7 @@ export class HoldGrowth {
     this.#running = running;
     this.#hold = hold;
     this.#sliceTokens = gateway.config.limits.hold_slice_tokens;
-    this.#startedMs = gateway.nowMs();
+    this.#lastOutputMs = gateway.nowMs();
     this.#coveredTokens = hold.coveredTokens;
     this.#amountMicros = hold.amountMicros;
   }
@@ -45,7 +49,7 @@ export class HoldGrowth {
     const isUsedUp = tokens >= this.#coveredTokens;
     if (!isUsedUp && tokens + this.#sliceTokens / 2 < this.#coveredTokens) return;
     if (!isUsedUp && this.#refusedAtTokens === this.#coveredTokens) return;
-    this.#asking ??= this.#extend();
+    this.#asking ??= this.#extend(tokens);
     if (!isUsedUp) return;
     return this.#asking.then((isGranted) => {
       this.isRefused = !isGranted;
@@ -53,17 +57,25 @@ export class HoldGrowth {
     });
   }
 
-  /** The most that one choice can have used, by what was seen of it and by the time it took. */
+  /** The most that one choice can have used, by what was seen of it and, of a model that thinks, by the time in which nothing was seen. */
   #tokensSoFar(outputBytes: number): number {
     const { gateway, model, request } = this.#running;
+    const nowMs = gateway.nowMs();
+    const pauseMs = nowMs - this.#lastOutputMs;
+    const silentMs = this.#silentMs + (pauseMs > silenceMs ? pauseMs : 0);
+    if (outputBytes > this.#outputBytes) {
+      this.#outputBytes = outputBytes;
+      this.#lastOutputMs = nowMs;
+      this.#silentMs = silentMs;
+    }
     const seen = outputBytes / bytesPerTokenMin / request.choices;
-    if (!model.supports.thinking) return seen;
-    return Math.max(seen, ((gateway.nowMs() - this.#startedMs) / 1_000) * hiddenTokensPerSecond);
+    return model.supports.thinking ? seen + (silentMs / 1_000) * hiddenTokensPerSecond : seen;
   }
 
-  async #extend(): Promise<boolean> {
+  async #extend(tokens: number): Promise<boolean> {
     const { gateway, key } = this.#running;
-    const coveredTokens = Math.min(this.#coveredTokens + this.#sliceTokens, this.#hold.maxOutputTokens);
+    const wanted = Math.ceil(Math.max(this.#coveredTokens, tokens)) + this.#sliceTokens;
+    const coveredTokens = Math.min(wanted, this.#hold.maxOutputTokens);
     const amountMicros = worstCaseOf(this.#hold.request, coveredTokens);
     try {
       const outcome = await gateway.ledger.submit({

@@ -14,11 +14,19 @@ const sliceTokens = 256;
 const firstTokens = 1_024;
 const outputMicros = pairPrices.output;
 
+const silentThinker = {
+  routes: [{ provider: 'anthropic', model: 'claude-opus-4-8' }],
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: true },
+  prices: pairPrices,
+};
+
 let gateway: TestGateway;
 
 before(async () => {
   gateway = await startGateway({
-    models: pairModels,
+    models: { ...pairModels, 'silent-thinker': silentThinker },
     limits: { hold_slice_tokens: sliceTokens },
     log: { level: 'error' },
   });
@@ -88,6 +96,29 @@ test('a daily cap ends an answer just as a balance does', { timeout: 30_000 }, a
   assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length');
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= cap);
 });
+
+test(
+  'a model that thinks in silence beyond what can be held is stopped, and the client is told',
+  { timeout: 60_000 },
+  async () => {
+    gateway.upstream.on('/v1/messages', (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.flushHeaders();
+    });
+    const clients = pairs.filter(({ upstream }) => upstream === 'messages').map(({ client }) => client);
+    await Promise.all(
+      clients.map(async (client) => {
+        const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.018 });
+        const body = client.body({ model: 'silent-thinker', stream: true, [client.limitField]: 8_000 });
+        const reply = await gateway.post(client.path, { key, body });
+        assert.equal(checkStream(client.name, reply.text).ending, 'success', client.name);
+        assert.equal(readPlainly(client.name, true, reply.text).stop, 'length', client.name);
+        const { heldMicros, outputTokens } = await gateway.balance(account);
+        assert.deepEqual([heldMicros, outputTokens], [0, 0], 'nothing came, so that only the input is paid');
+      }),
+    );
+  },
+);
 
 test('a burst of streams without a maximum runs as many as truly fit the balance', { timeout: 60_000 }, async () => {
   const pair = pairs.find(({ name }) => name === 'chat on chat')!;

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Extend, Outcome } from '../ledger/commands.ts';
+import { micros } from '../lib/money.ts';
+import { HoldGrowth } from './hold-growth.ts';
+import type { Running } from './running.ts';
+
+const picosPerToken = 1_000_000;
+const slice = 1_000;
+
+/** A stream of a model at one microdollar a token, in front of a ledger that gives so much and no more. */
+function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens = 20_000 } = {}) {
+  const extensions: Extend[] = [];
+  const clock = { nowMs: 0 };
+  let left = givesMicros;
+  const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
+  const version = { version: '0', effectiveFromMs: 0, isListPrice: true, base: prices, tiers: [] };
+  const model = { contextTokens: 100_000, supports: { thinking } };
+  const request = { choices: 1, stream: true };
+  const asked = { model, request, price: { list: version, upstream: version }, search: null, inputTokensUpper: 0 };
+  const running = {
+    gateway: {
+      nowMs: () => clock.nowMs,
+      config: { limits: { hold_slice_tokens: slice } },
+      ledger: {
+        submit: async (command: Extend): Promise<Outcome> => {
+          if (command.amountMicros > left) {
+            const nothing = { heldMicros: micros(0), resetsAtMs: null };
+            return { type: 'insufficient-balance', leftMicros: micros(left), affordableMicros: micros(left), ...nothing };
+          }
+          left -= command.amountMicros;
+          extensions.push(command);
+          return { type: 'held', availableMicros: micros(left) };
+        },
+      },
+    },
+    hold: { id: 'h', amountMicros: slice, coveredTokens: slice, maxOutputTokens, request: asked },
+    key: { id: 'k', accountId: 'a', mode: 'live' },
+    trace: {},
+    model,
+    request,
+  } as unknown as Running;
+  return { growth: new HoldGrowth(running), extensions, clock, held: () => slice + givesMicros - left };
+}
+
+const bytesOf = (tokens: number) => tokens * 2;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a hold grows ahead of its answer, a slice at a time, and never makes it wait while it is covered', async () => {
+  const { growth, extensions } = openStream();
+  for (let tokens = 0; tokens <= 5_000; tokens += 100) {
+    assert.equal(growth.cover(bytesOf(tokens)), undefined, `at ${tokens} tokens`);
+    await settled();
+  }
+  assert.deepEqual(
+    extensions.map(({ part, amountMicros }) => [part, amountMicros]),
+    [1, 2, 3, 4, 5].map((part) => [part, slice]),
+  );
+});
+
+test('an answer that leaps past what is held waits for all of it at once', async () => {
+  const { growth, held } = openStream();
+  assert.equal(await growth.cover(bytesOf(7_500)), true);
+  assert.equal(held(), 7_500 + slice);
+  assert.equal(growth.cover(bytesOf(7_600)), undefined);
+});
+
+test('nothing is held beyond the output limit', async () => {
+  const { growth, held } = openStream({ maxOutputTokens: 1_500 });
+  assert.equal(await growth.cover(bytesOf(1_200)), true);
+  assert.equal(held(), 1_500);
+  assert.equal(growth.cover(bytesOf(90_000)), undefined);
+});
+
+test('a slice that is refused ahead of need is asked for once more when it is needed, and then the answer ends', async () => {
+  const { growth } = openStream({ givesMicros: 0 });
+  assert.equal(growth.cover(bytesOf(900)), undefined);
+  await settled();
+  assert.equal(growth.isRefused, false);
+  assert.equal(growth.cover(bytesOf(950)), undefined);
+  assert.equal(await growth.cover(bytesOf(1_000)), false);
+  assert.equal(growth.isRefused, true);
+});
+
+test('silence of a model that thinks is held for as reasoning; slow words are not', async () => {
+  const silent = openStream({ thinking: true });
+  silent.clock.nowMs = 30_000;
+  assert.equal(await silent.growth.cover(0), true);
+  assert.equal(silent.held(), 3_000 + slice);
+
+  const slow = openStream({ thinking: true });
+  for (let tokens = 1; tokens <= 300; tokens++) {
+    slow.clock.nowMs += 500;
+    assert.equal(slow.growth.cover(bytesOf(tokens)), undefined);
+  }
+  assert.deepEqual(slow.extensions, []);
+
+  const plain = openStream();
+  plain.clock.nowMs = 600_000;
+  assert.equal(plain.growth.cover(0), undefined);
+  await settled();
+  assert.deepEqual(plain.extensions, []);
+});
