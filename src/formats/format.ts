@@ -58,6 +58,8 @@ export type ClientFormat = {
   readonly writeStream: (context: AnswerContext) => StreamPipe<StreamEvent>;
   /** A frame that says nothing, for a stream that has begun and fallen silent. */
   readonly keepAlive: string;
+  /** What it calls its output limit; where it has two names, the present one. */
+  readonly outputLimitField: string;
   /** The body of an error answer. */
   readonly writeError: (error: ApiError, requestId: string) => JsonObject;
   readonly relay: Relay;

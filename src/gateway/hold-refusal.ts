@@ -1,6 +1,5 @@
 // What a client is told when the most that its request can cost does not fit: which limit refused it, by how much, and what would fit.
 import { ApiError } from '../canonical/errors.ts';
-import type { ClientFormatName } from '../canonical/format-name.ts';
 import type { RefusedOutcome } from '../ledger/commands.ts';
 import { formatUsd, type Micros } from '../lib/money.ts';
 import type { HoldRequest } from './hold.ts';
@@ -62,18 +61,11 @@ function secondsUntilReset(outcome: RefusedOutcome, { nowMs }: RefusalFacts): nu
   return outcome.resetsAtMs === null ? null : Math.max(1, Math.ceil((outcome.resetsAtMs - nowMs) / 1_000));
 }
 
-/** Each client format's own name for its output limit. */
-const limitFields: Readonly<Record<ClientFormatName, string>> = {
-  responses: 'max_output_tokens',
-  chat: 'max_completion_tokens',
-  messages: 'max_tokens',
-};
-
 function refusalMessage(wanted: HoldRequest, outcome: RefusedOutcome, facts: RefusalFacts, subject: string): string {
   const held = outcome.heldMicros > 0 ? `; running requests hold $${formatUsd(outcome.heldMicros)}` : '';
   const fits =
     facts.affordable > 0
-      ? ` Up to ${facts.affordable} output tokens would fit: send \`${limitFields[wanted.format]}\` of at most that.`
+      ? ` Up to ${facts.affordable} output tokens would fit: send \`${wanted.limitField}\` of at most that.`
       : ' Not even its input would fit.';
   const resets = outcome.resetsAtMs === null ? '' : ` It starts anew at ${resetTime(outcome)}.`;
   const cost = `This request can cost up to $${formatUsd(facts.amountMicros)}${searchPart(wanted)}.`;

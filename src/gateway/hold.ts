@@ -1,5 +1,4 @@
 // Places the hold of a request: the most it can cost, against the balance and both caps of its key, before anything goes upstream.
-import type { ClientFormatName } from '../canonical/format-name.ts';
 import type { ClientRequest } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import type { ApiKey } from '../keys/api-key.ts';
@@ -22,7 +21,8 @@ export type HoldRequest = {
   readonly inputTokensUpper: number;
   /** What `outputLimitOf` gives. */
   readonly outputTokens: number;
-  readonly format: ClientFormatName;
+  /** What the client's format calls its output limit. */
+  readonly limitField: string;
 };
 
 export type Hold = {

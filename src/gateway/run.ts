@@ -77,7 +77,7 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
     request,
     inputTokensUpper,
     outputTokens,
-    format: format.name,
+    limitField: format.outputLimitField,
   });
   trace.holdMicros = hold.amountMicros;
   const controller = gateway.runs.open();

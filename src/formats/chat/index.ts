@@ -21,6 +21,7 @@ export const chat: ClientFormat & UpstreamFormat = {
   writeAnswer,
   writeStream,
   keepAlive: ': keep-alive\n\n',
+  outputLimitField: 'max_completion_tokens',
   writeError,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
   writeRequest,

@@ -22,6 +22,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   writeAnswer,
   writeStream,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  outputLimitField: 'max_tokens',
   writeError,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
   writeRequest,

@@ -23,6 +23,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   writeAnswer,
   writeStream,
   keepAlive: ': keep-alive\n\n',
+  outputLimitField: 'max_output_tokens',
   writeError,
   writeRequest,
   readAnswer,
