@@ -19,7 +19,6 @@ for (const useResponses of [true, false]) {
   for (const { id: model } of loopModels) {
     test(`${way} on ${model}: an agent calls its tool and tells the result, whole and streamed`, async () => {
       const asked: string[] = [];
-      const told = useResponses ? report : chatReportOf(model);
       const weather = tool({
         name: 'get_weather',
         description: 'The weather of a city',
@@ -31,10 +30,11 @@ for (const useResponses of [true, false]) {
       });
       const agent = new Agent({ name: 'Weather', instructions: 'Tell the weather.', model, tools: [weather] });
       const whole = await runner(useResponses).run(agent, 'Weather?');
-      assert.equal(whole.finalOutput, told);
+      assert.equal(whole.finalOutput, report);
       const streamed = await runner(useResponses).run(agent, 'Weather?', { stream: true });
       await streamed.completed;
-      assert.equal(streamed.finalOutput, told);
+      // Of a stream of Chat the package keeps only what it knows of a call; of a whole answer it keeps all.
+      assert.equal(streamed.finalOutput, useResponses ? report : chatReportOf(model));
       assert.deepEqual(asked.toSorted(), ['Paris', 'Paris', 'Rome', 'Rome']);
     });
 

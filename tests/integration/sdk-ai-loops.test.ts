@@ -29,7 +29,7 @@ for (const [way, modelOf] of Object.entries(ways)) {
   for (const { id } of loopModels) {
     test(`${way} on ${id}: a tool loop, whole and streamed`, async () => {
       const asked: string[] = [];
-      const told = way.startsWith('openai') && way !== 'openai responses' ? chatReportOf(id) : report;
+      const told = way === 'openai chat' ? chatReportOf(id) : report;
       const weather = tool({
         inputSchema: jsonSchema<{ city: string }>({
           type: 'object',

@@ -32,8 +32,8 @@ export const forecast = { city: 'Paris', degrees: 21 };
 const reasoningLost = ' The reasoning is lost.';
 
 /**
- * The report to a client of Chat that keeps no field of a message beside OpenAI's: Gemini signs its calls unasked, and such a client leaves
- * the signature out. The loop runs all the same, since Gemini is told that there is none.
+ * The report to a client of Chat that keeps no field of a message or a call beside OpenAI's: Gemini signs its calls unasked, and such a
+ * client leaves the signature out. The loop runs all the same, since Gemini is told that there is none.
  */
 export function chatReportOf(model: string): string {
   return model === 'on-gemini' ? report + reasoningLost : report;
