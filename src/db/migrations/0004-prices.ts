@@ -7,7 +7,7 @@ const tables = (isSqlite: boolean) => {
   const strict = isSqlite ? 'strict, without rowid' : '';
   return [
     `create table prices (id ${id} primary key, terms text not null) ${strict}`,
-    `alter table charges add column price_id ${id} references prices (id)`,
+    `alter table charges add column price_id ${id} ${isSqlite ? 'references prices (id)' : ''}`,
     `create table account_model_prices (
       account_id ${id} not null references accounts (id),
       model_id ${id} not null,
