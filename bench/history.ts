@@ -18,6 +18,8 @@ import { formatTable } from './table.ts';
 
 const fewCharges = 1_000;
 const repeats = 200;
+/** A statement may not take longer than the database allows. */
+const rowsAtOnce = 200_000;
 const firstMs = Date.UTC(2026, 0, 1);
 
 export async function benchHistory(manyCharges: number): Promise<string> {
@@ -53,18 +55,22 @@ async function benchStore(name: string, url: string, counts: readonly number[]):
   return rows;
 }
 
+type Rows = { readonly ledgerId: LedgerId; readonly keyId: string; readonly count: number };
+
 /** Straight into the table, one a second: through the ledger, millions would take many minutes. */
-async function insertCharges(
-  db: Kysely<Tables>,
-  { ledgerId, keyId, count }: { readonly ledgerId: LedgerId; readonly keyId: string; readonly count: number },
-): Promise<void> {
-  await sql`
-    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})
-    insert into charges (id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens,
-      cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version,
-      upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms)
-    select ${ledgerId} || '-' || n, ${ledgerId}, ${keyId}, 'gpt-5-mini', 'GPT-5 mini', 'chat', 'openai', 1000, 0, 0, 0, 100, 0, 'upstream',
-      '0', 450, 'complete', 0, 450, 0, 900, ${sql.lit(firstMs)} + n * 1000 from numbers`.execute(db);
+async function insertCharges(db: Kysely<Tables>, { ledgerId, keyId, count }: Rows): Promise<void> {
+  for (let first = 1; first <= count; first += rowsAtOnce) {
+    const last = Math.min(first + rowsAtOnce - 1, count);
+    await sql`
+      with recursive numbers (n) as (select ${sql.lit(first)} union all select n + 1 from numbers where n < ${sql.lit(last)})
+      insert into charges (id, ledger_id, key_id, model_id, model_name, endpoint, provider, input_tokens, cache_read_tokens,
+        cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, usage_source, price_version,
+        upstream_cost_micros, ending, streamed, cost_micros, loss_micros, hold_micros, created_at_ms)
+      select ${ledgerId} || '-' || n, ${ledgerId}, ${keyId}, 'gpt-5-mini', 'GPT-5 mini', 'chat', 'openai', 1000, 0, 0, 0, 100, 0,
+        'upstream', '0', 450, 'complete', 0, 450, 0, 900, ${sql.lit(firstMs)} + cast(n as bigint) * 1000 from numbers`.execute(
+      db,
+    );
+  }
 }
 
 async function readTimes(db: Kysely<Tables>, ledgerId: LedgerId, count: number): Promise<string[]> {
