@@ -13,11 +13,13 @@ import { KeepAlives } from './gateway/keep-alives.ts';
 import { connectProviders } from './gateway/providers.ts';
 import { createRateLimiter } from './gateway/rate-limit.ts';
 import { createUpstreams } from './gateway/upstream.ts';
+import { Idempotency } from './idempotency/idempotency.ts';
 import { openKeyStore } from './keys/key-store.ts';
 import { digestKeyFrom } from './keys/key-text.ts';
 import { createKey } from './keys/manage-keys.ts';
 import { createLedgers } from './ledger/create-ledgers.ts';
 import { openLedger } from './ledger/open-ledger.ts';
+import { readBalance } from './ledger/queries.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
@@ -58,10 +60,13 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     worker: ledgerWorker,
   });
   const keys = openKeyStore({ database, digestKey, onError: (err) => log.error({ err }, 'the key revision cannot be read') });
+  const onError = (err: unknown) => log.error({ err }, 'idempotent requests cannot be tidied up; it is tried again');
   const gateway: Gateway = {
     config,
     catalog,
     ledger,
+    readBalance: (ledgerId) => readBalance(database.read, ledgerId),
+    idempotency: new Idempotency({ database, secret, owner, bodyBytesMax: config.idempotency.body_limit_bytes, onError }),
     providers: connectProviders(config),
     upstreams: createUpstreams(),
     rateLimiter: createRateLimiter(Date.now),
@@ -89,6 +94,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     await Promise.race([closed, afterMs(lastWordsMs)]);
     clearInterval(sweep);
     keys.close();
+    gateway.idempotency.close();
     gateway.keepAlives.close();
     gateway.growths.close();
     await gateway.upstreams.close();

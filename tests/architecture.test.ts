@@ -11,15 +11,16 @@ const domain = ['db', 'lib', 'canonical', 'config'];
 /** Each part of `src/` and the parts it may import beside itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli'],
-  'app.ts': ['server', 'gateway', 'accounts', 'keys', 'ledger', 'catalog', 'config', 'db', 'lib'],
+  'app.ts': ['server', 'gateway', 'accounts', 'keys', 'ledger', 'catalog', 'idempotency', 'config', 'db', 'lib'],
   cli: ['app.ts', 'accounts', 'keys', 'ledger', 'catalog', 'config', 'db', 'lib'],
   server: ['gateway', 'formats', 'accounts', 'keys', 'ledger', 'catalog', ...domain],
-  gateway: ['formats', 'providers', 'keys', 'ledger', 'catalog', 'lib', 'canonical', 'config'],
+  gateway: ['formats', 'providers', 'keys', 'ledger', 'catalog', 'idempotency', 'lib', 'canonical', 'config'],
   providers: ['formats', 'canonical', 'lib'],
   formats: ['canonical', 'lib'],
   accounts: domain,
   catalog: domain,
   keys: domain,
+  idempotency: domain,
   ledger: domain,
   config: ['canonical', 'lib'],
   db: ['lib'],

@@ -76,6 +76,13 @@ export const errorKinds = {
     meaning: 'The Idempotency-Key was used with another body, method or path.',
     remedy: 'Use a new key for a new request.',
   },
+  idempotency_body_not_retained: {
+    status: 422,
+    retry: false,
+    meaning: 'The request with this Idempotency-Key succeeded and was charged, but its answer was too long to be kept.',
+    remedy:
+      'It never runs twice under this key: use a new one to run it anew, or let the operator raise `idempotency.body_limit_bytes`.',
+  },
   key_daily_limit_reached: {
     status: 429,
     retry: false,

@@ -180,6 +180,18 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    idempotency: Type.Object(
+      {
+        body_limit_bytes: Type.Integer({
+          minimum: 0,
+          maximum: 67_108_864,
+          default: 8_388_608,
+          description:
+            'The longest answer that is kept for a retry with the same `Idempotency-Key`. Of a longer one only the outcome is: it is not run again, and the retry is told so.',
+        }),
+      },
+      section,
+    ),
     pricing: Type.Object(
       {
         markup: Type.Number({

@@ -1,5 +1,5 @@
-// The port: what a database offers to the rest of Tollgate. Two Kysely instances, because on SQLite a reader must not wait behind
-// the writer's transaction. Charged requests never write through here: the ledger has its own writer (see ledger/open-ledger.ts).
+// The port: what a database offers to the rest of Tollgate. Several Kysely instances, because on SQLite a reader must not wait
+// behind the writer's transaction, nor a note of the moment for the disk. Charged requests never write through here: the ledger has its own writer (see ledger/open-ledger.ts).
 import type { Kysely } from 'kysely';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
@@ -12,6 +12,11 @@ export type Database = {
   readonly read: Kysely<Tables>;
   /** For accounts and keys: short transactions with no waiting for anything else inside, since they hold up the ledger's writer. */
   readonly write: Kysely<Tables>;
+  /**
+   * For rows that are of no use after a power cut, such as who runs what at the moment: commits do not wait for the disk. They are not
+   * lost while the machine lives, nor once a later commit of another connection has waited.
+   */
+  readonly transient: Kysely<Tables>;
   /** Brings the tables up to date, all or nothing; returns the names of the migrations that ran. Safe to run in many processes. */
   readonly migrate: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;

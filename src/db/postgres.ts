@@ -1,5 +1,5 @@
-// PostgreSQL behind the port: one pool for queries, whose connections cannot write, and one for accounts and keys. pg is loaded with the
-// first connection, so that an installation on SQLite never reads it.
+// PostgreSQL behind the port: one pool for queries, whose connections cannot write, one for accounts and keys, and one for notes of the
+// moment. pg is loaded with the first connection, so that an installation on SQLite never reads it.
 import { Kysely, type PostgresPool, sql } from 'kysely';
 import type { Database } from './database.ts';
 import { DatabaseUnusable } from './database-error.ts';
@@ -14,20 +14,23 @@ import type { Tables } from './schema.ts';
 const majorVersionMin = 14;
 const readPool = { max: 10, isReadOnly: true };
 const writePool = { max: 3 };
+const transientPool = { max: 10, settings: ['set synchronous_commit = off'] };
 /** No page of a list takes this long; a client that waits longer is better told. */
 const statementTimeoutMs = 30_000;
 
 /** `isPatient`: for commands that read all of the books, which takes as long as it takes. */
 export function openPostgres(url: string, { isPatient = false } = {}): Database {
   const write = kyselyOn(url, { ...writePool, statementTimeoutMs });
+  const transient = kyselyOn(url, { ...transientPool, statementTimeoutMs });
   const read = kyselyOn(url, { ...readPool, statementTimeoutMs: isPatient ? 0 : statementTimeoutMs });
   return {
     url,
     read,
     write,
+    transient,
     migrate: () => migrate(url),
     close: async () => {
-      await Promise.all([read.destroy(), write.destroy()]);
+      await Promise.all([read.destroy(), write.destroy(), transient.destroy()]);
     },
   };
 }

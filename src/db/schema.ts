@@ -14,6 +14,7 @@ export type Tables = {
   charges: ChargesTable;
   prices: PricesTable;
   account_model_prices: AccountModelPricesTable;
+  idempotent_responses: IdempotentResponsesTable;
   revisions: RevisionsTable;
 };
 
@@ -169,6 +170,27 @@ type AccountModelPricesTable = {
   account_id: string;
   model_id: string;
   multiplier_ppm: number;
+};
+
+/** A request under an Idempotency-Key: while it runs, and for 24 hours what it was answered with. */
+export type IdempotentResponsesTable = {
+  key_id: string;
+  /** Of the Idempotency-Key, whose own text is not kept. */
+  key_digest: string;
+  fingerprint: string;
+  state: 'running' | 'stored';
+  /** Who runs it, or ran it: a row that runs and whose owner has no lease is free. */
+  owner: string;
+  request_id: string;
+  /** The rest is null while it runs. */
+  status: number | null;
+  content_type: string | null;
+  /** JSON. */
+  headers: string | null;
+  /** Compressed and encrypted; null: too long to be kept. */
+  body: Uint8Array | null;
+  stored_at_ms: number | null;
+  expires_at_ms: number | null;
 };
 
 /** Counters that triggers raise; a process polls them to learn that what it keeps in memory is out of date. */

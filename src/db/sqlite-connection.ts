@@ -15,6 +15,8 @@ export type SqliteOptions = {
   readonly readOnly: boolean;
   /** Fails at once with SQLITE_BUSY while another writes. Otherwise SQLite waits for `busyTimeoutMs`, and the thread with it. */
   readonly waitsItself?: boolean;
+  /** Commits are not waited for: a power cut may undo them, until another connection's commit has reached the disk. */
+  readonly skipsDisk?: boolean;
 };
 
 /**
@@ -27,6 +29,7 @@ export function connectSqlite(path: string, options: SqliteOptions): DatabaseSyn
   try {
     configure(connection, options);
     if (options.waitsItself) setPragma(connection, 'busy_timeout', 0);
+    if (options.skipsDisk) setPragma(connection, 'synchronous', 1);
     return connection;
   } catch (error) {
     connection.close();

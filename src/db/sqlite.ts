@@ -1,4 +1,5 @@
-// SQLite behind the port. Two connections on one file: the write-ahead log lets the reader see the last commit while a writer works.
+// SQLite behind the port. Its connections share one file: the write-ahead log lets the reader see the last commit while a
+// writer works.
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import type { Database } from './database.ts';
@@ -11,18 +12,20 @@ import { NodeSqliteDialect } from './sqlite-dialect.ts';
 export function openSqlite(path: string): Database {
   // The writer first: it makes the file that the reader then finds.
   const writer = connectSqlite(path, { readOnly: false, waitsItself: true });
+  const noter = connectSqlite(path, { readOnly: false, waitsItself: true, skipsDisk: true });
   const reader = connectSqlite(path, { readOnly: true, waitsItself: true });
   const write = new Kysely<Tables>({ dialect: new NodeSqliteDialect(writer) });
+  const transient = new Kysely<Tables>({ dialect: new NodeSqliteDialect(noter) });
   const read = new Kysely<Tables>({ dialect: new NodeSqliteDialect(reader) });
   return {
     url: `sqlite:${path}`,
     read,
     write,
+    transient,
     migrate: () => migrateToLatest(write, migrations.sqlite),
     close: async () => {
-      await Promise.all([read.destroy(), write.destroy()]);
-      closeIfOpen(reader);
-      closeIfOpen(writer);
+      await Promise.all([read.destroy(), write.destroy(), transient.destroy()]);
+      for (const connection of [reader, noter, writer]) closeIfOpen(connection);
     },
   };
 }

@@ -9,7 +9,16 @@ import { upstreamFormats } from '../formats/registry.ts';
 import { utf8Length } from '../lib/tokens.ts';
 import { callUpstream, noteFailure, type CallFailed, type CallReply } from './call.ts';
 import { endFailed } from './failed.ts';
-import { answerContextOf, headHeaders, loweredToolsOf, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
+import {
+  answerContextOf,
+  endingOf,
+  headHeaders,
+  loweredToolsOf,
+  responseToStore,
+  stopWhenGone,
+  wasStoppedByClient,
+  type Running,
+} from './running.ts';
 import { nothingGenerated, settleHold } from './settle.ts';
 
 export async function sendAnswer(running: Running): Promise<void> {
@@ -23,8 +32,10 @@ export async function sendAnswer(running: Running): Promise<void> {
     await settleHold(running, { usage: null, earlyUsage: null, outputBytes: 0, ending: 'cut-off' });
     return;
   }
-  const charge = await settleHold(running, { ...answered, earlyUsage: null, ending: client.isGone() ? 'cut-off' : 'complete' });
-  client.sendAnswer(JSON.stringify(answered.body), {
+  const body = JSON.stringify(answered.body);
+  const response = responseToStore(running, { body, contentType: 'application/json; charset=utf-8', ignored });
+  const charge = await settleHold(running, { ...answered, earlyUsage: null, ending: endingOf(running) }, response);
+  client.sendAnswer(body, {
     ...headHeaders(running, ignored),
     [gateway.headers.cost]: String(charge.costMicros),
     [gateway.headers.balance]: String(charge.balanceCents),

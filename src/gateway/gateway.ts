@@ -2,7 +2,9 @@
 import type { ActiveRuns } from './active-runs.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config/schema.ts';
-import type { Ledger } from '../ledger/commands.ts';
+import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { Ledger, LedgerId } from '../ledger/commands.ts';
+import type { Balance } from '../ledger/queries.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HeaderNames } from './headers.ts';
 import type { HoldGrowths } from './hold-growth.ts';
@@ -15,6 +17,8 @@ export type Gateway = {
   readonly config: Config;
   readonly catalog: Catalog;
   readonly ledger: Ledger;
+  readonly readBalance: (ledgerId: LedgerId) => Promise<Balance | null>;
+  readonly idempotency: Idempotency;
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;
   readonly rateLimiter: RateLimiter;
@@ -37,6 +41,8 @@ export type RequestTrace = {
   model?: string;
   provider?: string;
   stream?: boolean;
+  /** Answered with what an earlier request was, free of charge. */
+  replayed?: boolean;
   inputTokens?: number;
   outputTokens?: number;
   /** Web searches that the provider ran. */

@@ -7,6 +7,8 @@ export type HeaderNames = {
   readonly outputLimit: string;
   readonly ignored: string;
   readonly mode: string;
+  /** Where an answer comes from, unless it was made for this request. */
+  readonly cache: string;
 };
 
 export function headerNamesOf(serviceName: string): HeaderNames {
@@ -18,6 +20,7 @@ export function headerNamesOf(serviceName: string): HeaderNames {
     outputLimit: name('Output-Limit'),
     ignored: name('Ignored'),
     mode: name('Mode'),
+    cache: name('Cache'),
   };
 }
 

@@ -2,10 +2,11 @@
 // status; only a long silence sends it earlier, with a keep-alive.
 import type { ClientStream, Headers } from './client.ts';
 import type { KeptStream } from './keep-alives.ts';
+import { Recording } from './recording.ts';
 import { headHeaders, type Running } from './running.ts';
 
 /** Says nothing, in every format: some clients take no event but its first one for the start of a stream. */
-const comment = ': keep-alive\n\n';
+export const emptyComment = ': keep-alive\n\n';
 
 export class Output implements KeptStream {
   lastWriteMs: number;
@@ -14,9 +15,11 @@ export class Output implements KeptStream {
   readonly #running: Running;
   #stream: ClientStream | null = null;
   #hasFrames = false;
+  readonly #recording: Recording | null;
 
   constructor(running: Running) {
     this.#running = running;
+    this.#recording = running.claim && new Recording(running.claim.bodyBytesMax);
     this.ignored = running.written.ignored;
     this.lastWriteMs = running.gateway.keepAlives.nowMs();
     running.gateway.keepAlives.add(this);
@@ -31,9 +34,17 @@ export class Output implements KeptStream {
     return this.#hasFrames;
   }
 
-  /** Sends whole frames at once. Resolves when the client has room for more. */
+  /** All frames that were written, and these, for a retry; null: they are not kept. */
+  recordedWith(lastFrames: string): string | null {
+    this.#recording?.add(lastFrames);
+    return this.#recording?.text ?? null;
+  }
+
+  /** Sends whole frames at once, while the client is there. Resolves when it has room for more. */
   write(frames: string): Promise<void> | void {
     this.#hasFrames = true;
+    this.#recording?.add(frames);
+    if (this.#running.client.isGone()) return;
     this.#touch();
     return this.#open().write(frames);
   }
@@ -43,7 +54,7 @@ export class Output implements KeptStream {
     const { client, format } = this.#running;
     if (client.isGone()) return;
     this.#touch();
-    this.#open().keepAlive(this.#hasFrames ? format.keepAlive : comment);
+    this.#open().keepAlive(this.#hasFrames ? format.keepAlive : emptyComment);
   }
 
   /** Sends the last frames. */

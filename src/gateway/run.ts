@@ -4,15 +4,18 @@ import { ApiError } from '../canonical/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Model } from '../catalog/model.ts';
 import { priceFor } from '../catalog/price.ts';
-import type { ClientFormat } from '../formats/format.ts';
+import type { ClientFormat, ClientRequest } from '../formats/format.ts';
+import type { Claim } from '../idempotency/claim.ts';
+import { nameRequest, type RequestName } from '../idempotency/request-name.ts';
 import { multiplierPpmFor, type ApiKey } from '../keys/api-key.ts';
 import { estimateInputTokens } from '../lib/tokens.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import { sendAnswer } from './answer.ts';
-import type { Client } from './client.ts';
+import type { Client, Headers } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
 import { outputLimitOf, placeHold } from './hold.ts';
-import { chooseRoute, modelNotFound } from './route.ts';
+import { type ChosenRoute, chooseRoute, modelNotFound } from './route.ts';
+import { runOnce } from './run-once.ts';
 import type { Running } from './running.ts';
 import { readSearch } from './search.ts';
 import { nothingGenerated, releaseHold } from './settle.ts';
@@ -23,26 +26,46 @@ export type IncomingRequest = {
   readonly requestId: string;
   readonly key: ApiKey;
   readonly format: ClientFormat;
+  readonly method: string;
+  /** As its route is written, without a query. */
+  readonly path: string;
+  /** The header's value, if it was sent. */
+  readonly idempotencyKey: string | undefined;
   /** The parsed JSON. */
   readonly body: unknown;
   readonly forwardable: ForwardableHeaders;
   readonly trace: RequestTrace;
 };
 
+/** A request that its key may send: what it is answered with is open, and nothing is held yet. */
+export type Admitted = Omit<IncomingRequest, 'body'> & {
+  readonly gateway: Gateway;
+  /** null: it has no Idempotency-Key. */
+  readonly name: RequestName | null;
+  readonly request: ClientRequest;
+  readonly model: Model;
+  readonly route: ChosenRoute;
+  readonly rateHeaders: Headers;
+};
+
 /** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
 export async function run(gateway: Gateway, incoming: IncomingRequest, client: Client): Promise<void> {
-  const { requestId, key, format, trace } = incoming;
+  const { key, format, trace } = incoming;
   const request = format.parseRequest(incoming.body, { chatMaxTokens: gateway.config.limits.chat_max_tokens });
+  const name = nameRequest({ ...incoming, keyId: key.id });
   const model = findModel(gateway.catalog, key, request.model);
   const route = chooseRoute(gateway, { model, mode: key.mode, clientFormat: format.name });
-  Object.assign(trace, {
-    model: model.id,
-    provider: route.transport === 'http' ? route.provider.name : 'sandbox',
-    stream: request.stream,
-  });
+  const provider = route.transport === 'http' ? route.provider.name : 'sandbox';
+  Object.assign(trace, { model: model.id, provider, stream: request.stream });
   checkPermission(key, model);
   const rateHeaders = gateway.rateLimiter.take(key.id, key.requestsPerMinute ?? gateway.config.limits.requests_per_minute);
+  const admitted = { ...incoming, gateway, name, request, model, route, rateHeaders };
+  await runOnce(admitted, client, (answered, claim) => execute(admitted, answered, claim));
+}
 
+/** Holds, calls, answers, charges. */
+async function execute(admitted: Admitted, client: Client, claim: Claim | null): Promise<void> {
+  const { gateway, requestId, key, format, trace, request, model, route, rateHeaders, forwardable } = admitted;
   const factor = { markup: gateway.config.pricing.markup, multiplierPpm: multiplierPpmFor(key, model.id) };
   const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);
@@ -50,40 +73,19 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
   const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
   const estimate = estimateInputTokens(request.body);
   const inputTokensUpper = Math.min(estimate.upper, model.contextTokens);
-  const asked = {
-    gateway,
-    client,
-    trace,
-    key,
-    model,
-    route,
-    price,
-    search,
-    format,
-    request,
-    estimate,
-    forwardable: incoming.forwardable,
-  };
+  const asked = { gateway, client, trace, key, model, route, price, search, format, request, estimate, forwardable };
   // What cannot be sent is refused here, before anything is held for it.
   const outputTokens = outputLimitOf(gateway, asked);
   const written = writeUpstreamRequest(asked, outputTokens);
 
-  const hold = await placeHold(gateway, {
-    requestId,
-    key,
-    model,
-    price,
-    search,
-    request,
-    inputTokensUpper,
-    outputTokens,
-    limitField: format.outputLimitField,
-  });
+  const limitField = format.outputLimitField;
+  const wanted = { requestId, key, model, price, search, request, inputTokensUpper, outputTokens, limitField };
+  const hold = await placeHold(gateway, wanted);
   trace.holdMicros = hold.amountMicros;
   const controller = gateway.runs.open();
   const held = { ...asked, search: hold.search };
   const sent = hold.search === search ? written : writeUpstreamRequest(held, hold.maxOutputTokens);
-  const running: Running = { ...held, written: sent, hold, rateHeaders, controller, requestId, isResolved: false };
+  const running: Running = { ...held, written: sent, hold, rateHeaders, controller, claim, requestId, isResolved: false };
   try {
     await (request.stream ? streamAnswer(running) : sendAnswer(running));
   } catch (error) {

@@ -1,6 +1,7 @@
 // A request under way: what every later step needs of the earlier ones.
 import type { Model } from '../catalog/model.ts';
 import type { AppliedPrice } from '../catalog/price.ts';
+import type { Claim, StoredResponse } from '../idempotency/claim.ts';
 import type { AnswerContext, ClientFormat, ClientRequest } from '../formats/format.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { TokenEstimate } from '../lib/tokens.ts';
@@ -38,6 +39,8 @@ export type Running = Asked & {
   readonly rateHeaders: Headers;
   /** Stops the upstream. */
   readonly controller: AbortController;
+  /** Of a request under an Idempotency-Key, which runs to its end and is stored; else null. */
+  readonly claim: Claim | null;
   /** Whether the hold was settled or released. */
   isResolved: boolean;
 };
@@ -58,19 +61,52 @@ export function answerContextOf({ requestId, model, request, estimate, gateway }
 }
 
 /** The headers of an answer's head that are known before the upstream has answered. */
-export function headHeaders({ gateway, key, hold, rateHeaders }: Running, ignored: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = { ...rateHeaders };
-  if (key.mode === 'test') headers[gateway.headers.mode] = 'test';
+export function headHeaders(running: Running, ignored: readonly string[]): Record<string, string> {
+  return { ...requestHeaders(running), ...answerHeaders(running, ignored) };
+}
+
+/** Those that tell of the request and its key, whatever it is answered with. */
+export function requestHeaders({
+  gateway,
+  key,
+  rateHeaders,
+}: Pick<Running, 'gateway' | 'key' | 'rateHeaders'>): Record<string, string> {
+  return key.mode === 'test' ? { ...rateHeaders, [gateway.headers.mode]: 'test' } : { ...rateHeaders };
+}
+
+/** Those that tell of the answer, and stay with it when it is stored. */
+function answerHeaders({ gateway, hold }: Running, ignored: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
   if (hold.isReduced) headers[gateway.headers.outputLimit] = String(hold.maxOutputTokens);
   if (ignored.length > 0) headers[gateway.headers.ignored] = writeIgnored(ignored);
   return headers;
 }
 
+/** What is kept of a success for whoever sends the request again; null: nothing, since it has no Idempotency-Key. */
+export function responseToStore(running: Running, { body, contentType, ignored }: SentAnswer): StoredResponse | null {
+  if (!running.claim) return null;
+  const isKept = body !== null && Buffer.byteLength(body) <= running.claim.bodyBytesMax;
+  return { status: 200, contentType, headers: answerHeaders(running, ignored), body: isKept ? body : null };
+}
+
+export type SentAnswer = {
+  /** null: not kept, being too long. */
+  readonly body: string | null;
+  readonly contentType: string;
+  readonly ignored: readonly string[];
+};
+
+/** A request under an Idempotency-Key is complete for its client, who may come back for it. */
+export function endingOf({ client, claim }: Running): 'complete' | 'cut-off' {
+  return client.isGone() && !claim ? 'cut-off' : 'complete';
+}
+
 /** How long an upstream is read on for its usage after the client has left. */
 const readOnMs = 5_000;
 
-/** Stops the upstream some seconds after the client has left, unless it ends by itself before. */
-export function stopWhenGone({ client, controller }: Running): void {
+/** Stops the upstream some seconds after the client has left, unless it ends by itself before, or its end is stored for a retry. */
+export function stopWhenGone({ client, controller, claim }: Running): void {
+  if (claim) return;
   client.onGone(() => {
     const timer = setTimeout(() => controller.abort(), readOnMs);
     timer.unref();
@@ -79,6 +115,6 @@ export function stopWhenGone({ client, controller }: Running): void {
 }
 
 /** The upstream was stopped because its client had left, not by a failure of its own or the end of the program. */
-export function wasStoppedByClient({ client, controller, gateway }: Running): boolean {
-  return client.isGone() && controller.signal.aborted && !gateway.runs.isEnding;
+export function wasStoppedByClient({ client, controller, gateway, claim }: Running): boolean {
+  return !claim && client.isGone() && controller.signal.aborted && !gateway.runs.isEnding;
 }

@@ -5,6 +5,7 @@ import { keepPrice } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { countUsage, totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
+import type { StoredResponse } from '../idempotency/claim.ts';
 import type { Micros } from '../lib/money.ts';
 import { floorToCents, zeroMicros } from '../lib/money.ts';
 import type { Running } from './running.ts';
@@ -22,12 +23,16 @@ export type Ended = {
 
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
-/** Charges what was used. Throws when the ledger cannot be written: the client must not be told of success then. */
-export async function settleHold(running: Running, ended: Ended): Promise<Charge> {
-  const { gateway, key, hold, trace, price } = running;
+/**
+ * Charges what was used, and stores `response` with the charge. Throws when the ledger cannot be written: the client must not be told of
+ * success then.
+ */
+export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge> {
+  const { gateway, key, hold, trace, price, claim } = running;
   const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
   const searches = clampSearches(running, ended.searches ?? 0);
   const priced = priceUsage(price, usage, searches);
+  const stored = claim && response ? await claim.seal(response) : undefined;
   const outcome = await gateway.ledger.submit({
     type: 'settle',
     holdId: hold.id,
@@ -36,9 +41,11 @@ export async function settleHold(running: Running, ended: Ended): Promise<Charge
     costMicros: priced.costMicros,
     price: keepPrice(priced.terms),
     record: recordOf(running, ended, { usage, searches, ...priced }),
+    stored,
   });
   running.isResolved = true;
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
+  if (claim && response) claim.noteStored(response);
   Object.assign(trace, {
     inputTokens: totalInputTokens(usage),
     outputTokens: usage.outputTokens,

@@ -7,7 +7,7 @@ import { endFailed } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { HoldGrowth } from './hold-growth.ts';
 import { Output } from './output.ts';
-import { answerContextOf, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
+import { answerContextOf, endingOf, responseToStore, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
 import { settleHold, type Charge } from './settle.ts';
 import { UpstreamBroken } from './upstream.ts';
 
@@ -42,8 +42,7 @@ async function endAtLimit(running: Running, pipe: OpenFrames['pipe'], output: Ou
   running.controller.abort();
   // A stream of which nothing has come yet is still begun properly.
   const ending = output.hasFrames ? pipe : running.format.writeStream(answerContextOf(running));
-  const frames = ending.limit();
-  if (!running.client.isGone()) await output.write(frames);
+  await output.write(ending.limit());
   await finish(running, ending, output);
 }
 
@@ -60,7 +59,7 @@ async function copyFrames(
 ): Promise<UpstreamFailure | null> {
   try {
     for await (const text of frames) {
-      const written = passOn(running, text, { output, pipe });
+      const written = passOn(text, { output, pipe });
       if (written) await written;
       const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;
       if (granted && !(await granted)) return null;
@@ -75,12 +74,8 @@ async function copyFrames(
   }
 }
 
-function passOn(
-  running: Running,
-  text: string,
-  { output, pipe }: Pick<OpenFrames, 'pipe'> & Pick<Copying, 'output'>,
-): Promise<void> | void {
-  if (text === '' || running.client.isGone()) return;
+function passOn(text: string, { output, pipe }: Pick<OpenFrames, 'pipe'> & Pick<Copying, 'output'>): Promise<void> | void {
+  if (text === '') return;
   // A stream that fails with its first piece has said nothing worth a frame: the error keeps its status.
   if (pipe.progress.status === 'failed' && !output.hasBegun) return;
   return output.write(text);
@@ -88,9 +83,17 @@ function passOn(
 
 async function finish(running: Running, pipe: OpenFrames['pipe'], output: Output): Promise<void> {
   const { client, gateway } = running;
-  const charge = await settleHold(running, { ...pipe.progress, ending: client.isGone() ? 'cut-off' : 'complete' });
+  // The last frames can be asked for once only, and are stored with the charge that the comment among them tells of.
+  const place = `: ${running.requestId}`;
+  const lastFrames = pipe.close(place);
+  const response = responseToStore(running, {
+    body: output.recordedWith(lastFrames.replace(`${place}\n\n`, '')),
+    contentType: 'text/event-stream; charset=utf-8',
+    ignored: output.ignored,
+  });
+  const charge = await settleHold(running, { ...pipe.progress, ending: endingOf(running) }, response);
   if (client.isGone()) return;
-  output.end(pipe.close(costComment(charge)), {
+  output.end(lastFrames.replace(place, costComment(charge)), {
     [gateway.headers.cost]: String(charge.costMicros),
     [gateway.headers.balance]: String(charge.balanceCents),
   });

@@ -2,7 +2,7 @@
 // An entry is the only thing that changes a balance, so the way it changes one is written here once.
 import type { EntryKind } from '../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
-import type { ChargeRecord, LedgerId } from './commands.ts';
+import type { ChargeRecord, LedgerId, StoredAnswer } from './commands.ts';
 
 export type Book = {
   /** A ledger that is missing here does not exist. */
@@ -81,6 +81,15 @@ export type Charge = ChargeRecord & {
   /** Its `KeptPrice`; null: none was kept. */
   readonly priceId: string | null;
   readonly createdAtMs: number;
+};
+
+/** The answer of a settled request, for whoever sends it again. */
+export type StoredResponse = Omit<StoredAnswer, 'keptForMs'> & {
+  /** The hold's. */
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly storedAtMs: number;
+  readonly expiresAtMs: number;
 };
 
 export function availableMicrosOf(ledger: Pick<LedgerState, 'postedMicros' | 'heldMicros'>): Micros {

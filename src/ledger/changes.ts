@@ -5,6 +5,7 @@ import {
   type Hold,
   holdIdOfExtension,
   type LedgerState,
+  type StoredResponse,
   type Window,
   windowOf,
   windowsOfEntry,
@@ -25,9 +26,11 @@ export type Changes = {
   /** Perhaps kept already. */
   readonly prices: readonly KeptPrice[];
   readonly charges: readonly Charge[];
+  /** Each takes the place of its request's claim, unless the key is another's by now. */
+  readonly responses: readonly StoredResponse[];
 };
 
-export function changesOf({ book, entries, charges, prices }: Decision): Changes {
+export function changesOf({ book, entries, charges, prices, responses }: Decision): Changes {
   const windows = entries.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
   const opened = new Set(entries.filter(({ kind }) => kind === 'reserve').map(({ id }) => id));
   const enlarged = entries.filter(({ kind }) => kind === 'extend').map(({ id }) => holdIdOfExtension(id));
@@ -41,5 +44,6 @@ export function changesOf({ book, entries, charges, prices }: Decision): Changes
     entries,
     prices: [...new Map(prices.map((price) => [price.id, price])).values()],
     charges,
+    responses,
   };
 }

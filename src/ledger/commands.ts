@@ -54,6 +54,23 @@ export type Settle = {
   /** What `costMicros` was reckoned by; null: nothing is kept of it. */
   readonly price: KeptPrice | null;
   readonly record: ChargeRecord;
+  /** Of a request under an Idempotency-Key: its answer, stored in the same transaction. Left out: none is. */
+  readonly stored?: StoredAnswer;
+};
+
+/** What a request that is sent again is answered with. The ledger writes it and does not look at it. */
+export type StoredAnswer = {
+  readonly keyDigest: string;
+  readonly fingerprint: string;
+  readonly owner: string;
+  readonly status: number;
+  readonly contentType: string;
+  /** JSON. */
+  readonly headers: string;
+  /** Encrypted, base64; null: too long to be kept. */
+  readonly body: string | null;
+  /** From the charge on. */
+  readonly keptForMs: number;
 };
 
 /** Gives a hold back: the request failed and is free. `lossMicros`: what it cost the operator all the same, booked per key. */

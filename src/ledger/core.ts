@@ -15,6 +15,7 @@ import {
   type LedgerState,
   postToLedger,
   postToWindow,
+  type StoredResponse,
   windowKey,
   windowOf,
   windowsOfEntry,
@@ -35,6 +36,7 @@ export type Decision = {
   readonly charges: readonly Charge[];
   /** Those that the charges were made by, as often as they were. */
   readonly prices: readonly KeptPrice[];
+  readonly responses: readonly StoredResponse[];
 };
 
 /** What one command comes to. Without an entry it changes nothing. */
@@ -44,6 +46,7 @@ type Step = {
   readonly opened?: Hold;
   readonly charge?: Charge;
   readonly price?: KeptPrice | null;
+  readonly response?: StoredResponse | null;
 };
 
 const unknownHold: Step = { outcome: { type: 'unknown-hold' } };
@@ -73,6 +76,7 @@ export function runCommands(book: Book, commands: readonly (Command | Expire)[],
     entries: steps.flatMap((step) => step.entry ?? []),
     charges: steps.flatMap((step) => step.charge ?? []),
     prices: steps.flatMap((step) => step.price ?? []),
+    responses: steps.flatMap((step) => step.response ?? []),
   };
 }
 
@@ -164,7 +168,8 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     lossMicros: micros(costMicros - chargedMicros),
     createdAtMs: timeOf(ledger, nowMs),
   });
-  return { outcome: chargedBy(entry), entry, charge: chargeOf(command, hold, entry), price: command.price };
+  const [charge, response] = [chargeOf(command, hold, entry), responseOf(command, entry)];
+  return { outcome: chargedBy(entry), entry, charge, price: command.price, response };
 }
 
 /** The request is free. After an expiry there is nothing left to give back, but its loss is booked and a settlement comes too late. */
@@ -253,6 +258,12 @@ function chargeOf(command: Settle, hold: ReservedHold, entry: Entry): Charge {
     priceId: command.price?.id ?? null,
     createdAtMs: entry.createdAtMs,
   };
+}
+
+function responseOf({ holdId, keyId, stored }: Settle, { createdAtMs }: Entry): StoredResponse | null {
+  if (!stored) return null;
+  const { keptForMs, ...answer } = stored;
+  return { ...answer, requestId: holdId, keyId, storedAtMs: createdAtMs, expiresAtMs: createdAtMs + keptForMs };
 }
 
 function chargedBy(entry: Entry): Outcome {

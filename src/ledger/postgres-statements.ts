@@ -2,11 +2,11 @@
 // in and out as JSON, so that each is one parameter or one value.
 import type { ClientBase } from 'pg';
 import type { Selectable } from 'kysely';
-import type { ChargesTable, EntriesTable, HoldsTable, Tables } from '../db/schema.ts';
+import type { ChargesTable, EntriesTable, HoldsTable, IdempotentResponsesTable, Tables } from '../db/schema.ts';
 import type { Changes } from './changes.ts';
 import type { LedgerId } from './commands.ts';
 import type { Names } from './postgres-names.ts';
-import { type EntryRow, type HoldRow, rowOfCharge, rowOfEntry, rowOfHold } from './rows.ts';
+import { type EntryRow, type HoldRow, onOwnClaim, rowOfCharge, rowOfEntry, rowOfHold, rowOfResponse } from './rows.ts';
 
 /** Plans that are made once, and stay right when tables grow: everything here is found by its key. */
 export const ledgerSettings = [
@@ -143,6 +143,25 @@ const holdColumns = columns<HoldsTable>({
   created_at_ms: 1,
 });
 
+/** With their types, since a body comes in as text. */
+const responseTypes = {
+  key_id: 'text',
+  key_digest: 'text',
+  fingerprint: 'text',
+  state: 'text',
+  owner: 'text',
+  request_id: 'text',
+  status: 'bigint',
+  content_type: 'text',
+  headers: 'text',
+  stored_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+} satisfies Record<keyof Omit<IdempotentResponsesTable, 'body'>, string>;
+const responseColumns = Object.keys(responseTypes).join(', ');
+const typedResponseColumns = Object.entries(responseTypes)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(', ');
+
 /** Entries are numbered in the order in which they were decided. */
 const saveText = `
 with changed_ledgers as (
@@ -163,7 +182,12 @@ ended_holds as (delete from holds where id = any($5::text[])),
 new_prices as (
   insert into prices (id, terms) select id, terms from json_populate_recordset(null::prices, $8) on conflict do nothing
 ),
-new_charges as (insert into charges (${chargeColumns}) select ${chargeColumns} from json_populate_recordset(null::charges, $6))
+new_charges as (insert into charges (${chargeColumns}) select ${chargeColumns} from json_populate_recordset(null::charges, $6)),
+new_responses as (
+  insert into idempotent_responses (${responseColumns}, body)
+  select ${responseColumns}, decode(body, 'base64') from json_to_recordset($9) as row (${typedResponseColumns}, body text)
+  ${onOwnClaim}
+)
 insert into entries (${entryColumns})
 select ${entryColumns} from rows from (json_populate_recordset(null::entries, $7)) with ordinality order by ordinality`;
 
@@ -194,6 +218,7 @@ export async function saveChanges(client: ClientBase, changes: Changes): Promise
     JSON.stringify(changes.charges.map(rowOfCharge)),
     JSON.stringify(changes.entries.map(rowOfEntry)),
     JSON.stringify(changes.prices),
+    JSON.stringify(changes.responses.map(rowOfResponse)),
   ];
   await client.query({ name: 'ledger-save', text: saveText, values });
 }

@@ -1,7 +1,7 @@
 // Between the ledger's values and the database's rows, the same for every store.
 import type { Insertable, Selectable } from 'kysely';
-import type { ChargesTable, EntriesTable, HoldsTable } from '../db/schema.ts';
-import type { Charge, Entry, Hold } from './book.ts';
+import type { ChargesTable, EntriesTable, HoldsTable, IdempotentResponsesTable } from '../db/schema.ts';
+import type { Charge, Entry, Hold, StoredResponse } from './book.ts';
 import type { LedgerId } from './commands.ts';
 
 export type EntryRow = Selectable<EntriesTable>;
@@ -75,6 +75,32 @@ export function holdOfRow(row: HoldRow): Hold {
     createdAtMs: row.created_at_ms,
   };
 }
+
+/** With the body in base64, as it comes: each store has bytes of its own. */
+type ResponseRow = Omit<Selectable<IdempotentResponsesTable>, 'body'> & { readonly body: string | null };
+
+export function rowOfResponse(response: StoredResponse): ResponseRow {
+  return {
+    key_id: response.keyId,
+    key_digest: response.keyDigest,
+    fingerprint: response.fingerprint,
+    state: 'stored',
+    owner: response.owner,
+    request_id: response.requestId,
+    status: response.status,
+    content_type: response.contentType,
+    headers: response.headers,
+    body: response.body,
+    stored_at_ms: response.storedAtMs,
+    expires_at_ms: response.expiresAtMs,
+  };
+}
+
+/** Of an insert that meets the row of the key: it takes the place of the claim of the same request, and of no other. */
+export const onOwnClaim = `on conflict (key_id, key_digest) do update set
+  state = excluded.state, status = excluded.status, content_type = excluded.content_type, headers = excluded.headers,
+  body = excluded.body, stored_at_ms = excluded.stored_at_ms, expires_at_ms = excluded.expires_at_ms
+where idempotent_responses.request_id = excluded.request_id`;
 
 export function rowOfCharge(charge: Charge): ChargeRow {
   return {

@@ -80,4 +80,5 @@ export function saveDecision(statements: LedgerStatements, decision: Decision): 
   changes.entries.forEach(statements.insertEntry);
   changes.prices.forEach(statements.keepPrice);
   changes.charges.forEach(statements.insertCharge);
+  changes.responses.forEach(statements.storeResponse);
 }

@@ -2,9 +2,19 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
-import type { Entry, Hold, LedgerState, Window, WindowKind } from './book.ts';
+import type { Entry, Hold, LedgerState, StoredResponse, Window, WindowKind } from './book.ts';
 import type { LedgerId } from './commands.ts';
-import { entryOfRow, type EntryRow, holdOfRow, type HoldRow, rowOfCharge, rowOfEntry, rowOfHold } from './rows.ts';
+import {
+  entryOfRow,
+  type EntryRow,
+  holdOfRow,
+  type HoldRow,
+  onOwnClaim,
+  rowOfCharge,
+  rowOfEntry,
+  rowOfHold,
+  rowOfResponse,
+} from './rows.ts';
 
 export type LedgerStatements = ReturnType<typeof prepareStatements>;
 
@@ -21,6 +31,7 @@ export function prepareStatements(connection: DatabaseSync) {
     insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
     insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
     insertHold: prepareInsert(connection, 'holds', rowOfHold),
+    storeResponse: prepareInsert(connection, 'idempotent_responses', bytesRowOfResponse, onOwnClaim),
   };
 }
 
@@ -110,18 +121,30 @@ function prepareAction(connection: DatabaseSync, sql: string): () => void {
 }
 
 /** The columns are those that `toRow` writes, in the order in which it writes them. */
-function prepareInsert<Value>(connection: DatabaseSync, table: string, toRow: (value: Value) => object): (value: Value) => void {
+function prepareInsert<Value>(
+  connection: DatabaseSync,
+  table: string,
+  toRow: (value: Value) => object,
+  onConflict = '',
+): (value: Value) => void {
   let insert: ((row: object) => void) | null = null;
   return (value) => {
     const row = toRow(value);
-    insert ??= prepareRowInsert(connection, table, Object.keys(row));
+    insert ??= prepareRowInsert(connection, { table, columns: Object.keys(row), onConflict });
     insert(row);
   };
 }
 
-function prepareRowInsert(connection: DatabaseSync, table: string, columns: readonly string[]): (row: object) => void {
+function bytesRowOfResponse(response: StoredResponse): object {
+  const row = rowOfResponse(response);
+  return { ...row, body: row.body === null ? null : Buffer.from(row.body, 'base64') };
+}
+
+type RowInsert = { readonly table: string; readonly columns: readonly string[]; readonly onConflict: string };
+
+function prepareRowInsert(connection: DatabaseSync, { table, columns, onConflict }: RowInsert): (row: object) => void {
   const places = columns.map(() => '?').join(', ');
-  const statement = connection.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`);
+  const statement = connection.prepare(`insert into ${table} (${columns.join(', ')}) values (${places}) ${onConflict}`);
   return (row) => {
     statement.run(...(Object.values(row) as SQLInputValue[]));
   };

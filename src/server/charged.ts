@@ -1,4 +1,5 @@
 // The endpoints that run a model: one handler for the three formats.
+import type { FastifyRequest } from 'fastify';
 import { shuttingDown } from '../gateway/failed.ts';
 import type { ClientFormat } from '../formats/format.ts';
 import { run } from '../gateway/run.ts';
@@ -14,15 +15,18 @@ export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFo
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);
-    const beta = request.headers['anthropic-beta'];
+    const beta = headerOf(request, 'anthropic-beta');
     const running = run(
       gateway,
       {
         requestId: request.requestId,
         key: keyOf(request),
         format,
+        method: request.method,
+        path: request.routeOptions.url ?? request.url,
+        idempotencyKey: headerOf(request, 'idempotency-key'),
         body: readJsonBody(request),
-        forwardable: beta === undefined ? {} : { 'anthropic-beta': String(beta) },
+        forwardable: beta === undefined ? {} : { 'anthropic-beta': beta },
         trace: request.trace,
       },
       client,
@@ -35,4 +39,9 @@ export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFo
     });
     return reply;
   };
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return value === undefined ? undefined : String(value);
 }

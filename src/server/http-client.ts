@@ -33,7 +33,7 @@ export function httpClient(reply: FastifyReply, stallMs: number): Client {
         // Reverse proxies that buffer would hold back what the model says.
         'x-accel-buffering': 'no',
         // HTTP/1.0 knows no chunks, and so no trailers.
-        ...(raw.req.httpVersion === '1.0' ? null : { trailer: trailerNames.join(', ') }),
+        ...(raw.req.httpVersion === '1.0' || trailerNames.length === 0 ? null : { trailer: trailerNames.join(', ') }),
       });
       reply.hijack();
       return streamTo(raw, () => isGone, stallMs);

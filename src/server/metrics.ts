@@ -46,6 +46,10 @@ export function createMetrics({ runs }: Pick<Gateway, 'runs'>): Metrics {
     'Microdollars that nobody paid: failed requests, and cost beyond what balance and caps had room for.',
     ['mode', 'model', 'provider', 'reason'],
   );
+  const replayed = counter('replayed_total', 'Requests that were answered with what an earlier one was, free of charge.', [
+    'mode',
+    'model',
+  ]);
   const active = new Gauge({
     name: 'tollgate_active_requests',
     help: 'Charged requests under way.',
@@ -63,6 +67,7 @@ export function createMetrics({ runs }: Pick<Gateway, 'runs'>): Metrics {
       seconds.observe({ route: route ?? 'none' }, taken);
       if (!trace.mode || !trace.model) return;
       const { mode, model, provider = '' } = trace;
+      if (trace.replayed) replayed.inc({ mode, model });
       const labels = { mode, model, provider };
       tokens.inc({ mode, model, direction: 'input' }, trace.inputTokens ?? 0);
       tokens.inc({ mode, model, direction: 'output' }, trace.outputTokens ?? 0);

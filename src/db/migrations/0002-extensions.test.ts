@@ -19,7 +19,9 @@ test('books of the first version go on in this one: nothing is lost, and an open
   for (const action of ['update', 'delete']) connection.exec(`drop trigger entries_refuse_${action}`);
   connection.exec('alter table ledgers drop column last_entry_at_ms');
   connection.exec('alter table charges drop column web_searches');
-  connection.exec('alter table charges drop column price_id; drop table prices; drop table account_model_prices');
+  connection.exec(
+    'alter table charges drop column price_id; drop table prices; drop table account_model_prices; drop table idempotent_responses',
+  );
   connection.exec(`delete from kysely_migration where name > '0001-foundation'`);
   const before = connection.prepare('select * from entries order by seq').all();
 

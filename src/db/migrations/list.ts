@@ -7,6 +7,7 @@ import { extensions as extensionsOnPostgres } from './0002-extensions-postgres.t
 import { extensions } from './0002-extensions.ts';
 import { webSearches } from './0003-web-searches.ts';
 import { prices, pricesOnPostgres } from './0004-prices.ts';
+import { idempotentResponses, idempotentResponsesOnPostgres } from './0005-idempotent-responses.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -15,6 +16,7 @@ const sqlite = {
   '0002-extensions': extensions,
   '0003-web-searches': webSearches,
   '0004-prices': prices,
+  '0005-idempotent-responses': idempotentResponses,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -22,6 +24,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0002-extensions': extensionsOnPostgres,
   '0003-web-searches': webSearches,
   '0004-prices': pricesOnPostgres,
+  '0005-idempotent-responses': idempotentResponsesOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

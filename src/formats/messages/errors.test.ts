@@ -17,6 +17,7 @@ const types: Record<ErrorCode, string> = {
   request_too_large: 'request_too_large',
   unsupported_media_type: 'invalid_request_error',
   idempotency_conflict: 'invalid_request_error',
+  idempotency_body_not_retained: 'invalid_request_error',
   key_daily_limit_reached: 'rate_limit_error',
   key_monthly_limit_reached: 'rate_limit_error',
   rate_limit_exceeded: 'rate_limit_error',

@@ -1,0 +1,55 @@
+// A client whose request waits for another with the same Idempotency-Key. One that asked for a stream is sent keep-alives, which open its
+// stream before anybody knows whose answer it will carry; that answer then goes on in it.
+import type { Client, ClientStream, Headers } from './client.ts';
+import type { KeptStream } from './keep-alives.ts';
+import { emptyComment } from './output.ts';
+
+type WaitingOptions = {
+  readonly nowMs: () => number;
+  /** What can be said before anything is known of the answer. */
+  readonly headers: Headers;
+  /** What is said at its end, being unknown before. */
+  readonly trailerNames: readonly string[];
+};
+
+export class WaitingClient implements Client, KeptStream {
+  lastWriteMs: number;
+  readonly #client: Client;
+  readonly #options: WaitingOptions;
+  #stream: ClientStream | null = null;
+
+  constructor(client: Client, options: WaitingOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.lastWriteMs = options.nowMs();
+  }
+
+  /** The stream that keep-alives have opened; null: none has yet. */
+  get openStream(): ClientStream | null {
+    return this.#stream;
+  }
+
+  keepAlive(): void {
+    if (this.#client.isGone()) return;
+    this.lastWriteMs = this.#options.nowMs();
+    this.#stream ??= this.#client.startStream(this.#options.headers, this.#options.trailerNames);
+    this.#stream.keepAlive(emptyComment);
+  }
+
+  isGone(): boolean {
+    return this.#client.isGone();
+  }
+
+  onGone(callback: () => void): void {
+    this.#client.onGone(callback);
+  }
+
+  sendAnswer(body: string, headers: Headers): void {
+    this.#client.sendAnswer(body, headers);
+  }
+
+  /** Headers come too late for a stream that was opened; what matters of them is said in its trailers. */
+  startStream(headers: Headers, trailerNames: readonly string[]): ClientStream {
+    return this.#stream ?? this.#client.startStream(headers, trailerNames);
+  }
+}

@@ -1,0 +1,86 @@
+// The table of idempotent requests: who runs one, and what came of it. A claim is one statement, so that of any number of processes one
+// gets it. What it came to is written by the ledger, in the transaction that charges it.
+import { type Selectable, sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { IdempotentResponsesTable } from '../db/schema.ts';
+import type { RequestName } from './request-name.ts';
+
+export type ClaimRow = Selectable<IdempotentResponsesTable>;
+
+export type Claimant = {
+  readonly requestId: string;
+  /** The process, whose lease in the ledger says whether it lives. */
+  readonly owner: string;
+  readonly nowMs: number;
+};
+
+/** The row of a key that is taken; null: it is free, having never been used, expired, or been left by a process that is gone. */
+export async function findClaim(database: Database, { keyId, keyDigest }: RequestName, nowMs: number): Promise<ClaimRow | null> {
+  const row = await database.read
+    .selectFrom('idempotent_responses as claim')
+    .leftJoin('hold_owners', 'hold_owners.owner', 'claim.owner')
+    .selectAll('claim')
+    .select('hold_owners.owner as living_owner')
+    .where('claim.key_id', '=', keyId)
+    .where('claim.key_digest', '=', keyDigest)
+    .executeTakeFirst();
+  if (!row) return null;
+  const isFree = row.expires_at_ms === null ? row.living_owner === null : row.expires_at_ms <= nowMs;
+  return isFree ? null : row;
+}
+
+/** Returns whether the key is the claimant's now. */
+export async function takeClaim(database: Database, name: RequestName, { requestId, owner, nowMs }: Claimant): Promise<boolean> {
+  const { rows } = await sql<{ request_id: string }>`
+    insert into idempotent_responses (key_id, key_digest, fingerprint, state, owner, request_id)
+    values (${name.keyId}, ${name.keyDigest}, ${name.fingerprint}, 'running', ${owner}, ${requestId})
+    on conflict (key_id, key_digest) do update set
+      fingerprint = excluded.fingerprint, state = 'running', owner = excluded.owner, request_id = excluded.request_id,
+      status = null, content_type = null, headers = null, body = null, stored_at_ms = null, expires_at_ms = null
+    where idempotent_responses.expires_at_ms <= ${nowMs}
+      or (idempotent_responses.expires_at_ms is null
+        and not exists (select 1 from hold_owners where hold_owners.owner = idempotent_responses.owner))
+    returning request_id`.execute(database.transient);
+  return rows.length > 0;
+}
+
+/** Frees the key of a request that failed. One that was stored meanwhile stays. */
+export async function releaseClaim(database: Database, { keyId, keyDigest }: RequestName, requestId: string): Promise<void> {
+  await database.transient
+    .deleteFrom('idempotent_responses')
+    .where('key_id', '=', keyId)
+    .where('key_digest', '=', keyDigest)
+    .where('request_id', '=', requestId)
+    .where('state', '=', 'running')
+    .execute();
+}
+
+/** Removes up to `max` rows that are of no use any more, so that others never wait long behind it. Returns how many went. */
+export async function removeEnded(
+  database: Database,
+  { nowMs, max }: { readonly nowMs: number; readonly max: number },
+): Promise<number> {
+  // Looked for without the write lock; what was taken anew meanwhile is not found again by its request.
+  const ended = await database.read
+    .selectFrom('idempotent_responses')
+    .select('request_id')
+    .where((where) =>
+      where.or([
+        where('expires_at_ms', '<=', nowMs),
+        where.and([
+          where('expires_at_ms', 'is', null),
+          where('owner', 'not in', (from) => from.selectFrom('hold_owners').select('owner')),
+        ]),
+      ]),
+    )
+    .limit(max)
+    .execute();
+  if (ended.length === 0) return 0;
+  const requestIds = ended.map((row) => row.request_id);
+  await database.transient
+    .deleteFrom('idempotent_responses')
+    .where('request_id', 'in', requestIds)
+    .where((where) => where.or([where('expires_at_ms', 'is', null), where('expires_at_ms', '<=', nowMs)]))
+    .execute();
+  return ended.length;
+}

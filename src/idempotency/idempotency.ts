@@ -1,0 +1,147 @@
+// Each Idempotency-Key runs once at a time, and once in all if it succeeds. Requests of one process wait for each other in memory; one of
+// them asks the database, again and again while another process runs, which works with any number of replicas.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import { createSealer, type Sealer } from '../lib/sealed-text.ts';
+import { Claim, type StoredResponse } from './claim.ts';
+import { type ClaimRow, findClaim, removeEnded, takeClaim } from './claims.ts';
+import type { RequestName } from './request-name.ts';
+import { Turn } from './turn.ts';
+
+export type Begun =
+  /** The request is the caller's to run. It must end the claim, whatever happens. */
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | { readonly kind: 'stored'; readonly response: StoredResponse }
+  /** The key was used with another request. */
+  | { readonly kind: 'conflict' }
+  /** The signal came first. */
+  | { readonly kind: 'abandoned' };
+
+export type IdempotencyOptions = {
+  readonly database: Database;
+  /** The installation's. */
+  readonly secret: Uint8Array;
+  /** This process, in the ledger's leases. */
+  readonly owner: string;
+  /** Of a body that is kept; of a longer one only the outcome is. */
+  readonly bodyBytesMax: number;
+  readonly onError: (error: unknown) => void;
+  readonly nowMs?: () => number;
+};
+
+const pollMsMin = 100;
+const pollMsMax = 250;
+const removeEveryMs = 60_000;
+const removeMax = 200;
+
+export class Idempotency {
+  readonly #options: IdempotencyOptions;
+  readonly #sealer: Sealer;
+  readonly #turns = new Map<string, Turn>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: IdempotencyOptions) {
+    this.#options = options;
+    this.#sealer = createSealer(options.secret, 'idempotent responses');
+    this.#timer = setInterval(() => void this.removeEnded().catch(options.onError), removeEveryMs).unref();
+  }
+
+  /** Resolves when the request may run, or when there is its answer. The signal ends the wait. */
+  async begin(
+    name: RequestName,
+    { requestId, signal }: { readonly requestId: string; readonly signal: AbortSignal },
+  ): Promise<Begun> {
+    const id = `${name.keyId} ${name.keyDigest}`;
+    while (!signal.aborted) {
+      const turn = this.#turns.get(id);
+      if (!turn) return this.#takeTurn(id, name, { requestId, signal });
+      if (turn.fingerprint === name.fingerprint) {
+        const response = await turn.wait(signal);
+        if (response) return { kind: 'stored', response };
+      } else if (turn.isConfirmed) {
+        return { kind: 'conflict' };
+      } else {
+        await pause(pollMsMin, signal);
+      }
+    }
+    return { kind: 'abandoned' };
+  }
+
+  /** Removes rows that are of no use any more, in small steps. */
+  async removeEnded(): Promise<void> {
+    while ((await removeEnded(this.#options.database, { nowMs: this.#nowMs(), max: removeMax })) === removeMax);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** The turn is taken before anything is waited for, so that of requests that come together one asks the database. */
+  async #takeTurn(id: string, name: RequestName, asker: Asker): Promise<Begun> {
+    const turn = new Turn(name.fingerprint);
+    this.#turns.set(id, turn);
+    const end = (response: StoredResponse | null) => {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+      turn.end(response);
+    };
+    let begun: Begun | null = null;
+    try {
+      begun = await this.#ask(name, { ...asker, turn, end });
+      return begun;
+    } finally {
+      if (begun?.kind !== 'claimed') end(begun?.kind === 'stored' ? begun.response : null);
+    }
+  }
+
+  async #ask(name: RequestName, { requestId, signal, turn, end }: Asker & Taken): Promise<Begun> {
+    const { database } = this.#options;
+    for (let pollMs = pollMsMin; !signal.aborted; pollMs = Math.min(pollMs * 1.2, pollMsMax)) {
+      const row = await findClaim(database, name, this.#nowMs());
+      if (row && row.fingerprint !== name.fingerprint) return { kind: 'conflict' };
+      if (row?.state === 'stored') return { kind: 'stored', response: await this.#read(row) };
+      if (row) {
+        turn.isConfirmed = true;
+        await pause(pollMs, signal);
+      } else {
+        const claim = new Claim({ ...this.#options, name, requestId, sealer: this.#sealer, end });
+        if (await this.#take(name, requestId, claim)) {
+          turn.isConfirmed = true;
+          return { kind: 'claimed', claim };
+        }
+      }
+    }
+    return { kind: 'abandoned' };
+  }
+
+  /** When the answer to the claim was lost, the key may be ours without our knowing: it is freed. */
+  async #take(name: RequestName, requestId: string, claim: Claim): Promise<boolean> {
+    const { database, owner } = this.#options;
+    try {
+      return await takeClaim(database, name, { requestId, owner, nowMs: this.#nowMs() });
+    } catch (error) {
+      void claim.end();
+      throw error;
+    }
+  }
+
+  async #read({ key_id, key_digest, status, content_type, headers, body }: ClaimRow): Promise<StoredResponse> {
+    return {
+      status: status ?? 200,
+      contentType: content_type ?? '',
+      headers: JSON.parse(headers ?? '{}') as Record<string, string>,
+      body: body && (await this.#sealer.open(body, `${key_id} ${key_digest}`)),
+    };
+  }
+
+  #nowMs(): number {
+    return (this.#options.nowMs ?? Date.now)();
+  }
+}
+
+type Asker = { readonly requestId: string; readonly signal: AbortSignal };
+type Taken = { readonly turn: Turn; readonly end: (response: StoredResponse | null) => void };
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  // The abort is seen by whoever looks at the signal next.
+  await sleep(milliseconds, undefined, { signal }).catch(() => {});
+}

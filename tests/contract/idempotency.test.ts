@@ -1,0 +1,174 @@
+// Claims on Idempotency-Keys and the answers stored with a charge, the same on both databases.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Database } from '../../src/db/database.ts';
+import { Idempotency } from '../../src/idempotency/idempotency.ts';
+import { nameRequest } from '../../src/idempotency/request-name.ts';
+import type { StoredResponse } from '../../src/idempotency/claim.ts';
+import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const secret = Buffer.from('a secret');
+const dayMs = 24 * 3_600_000;
+const response: StoredResponse = {
+  status: 200,
+  contentType: 'text/plain',
+  headers: { 'x-a': 'b' },
+  body: 'héllo '.repeat(10_000),
+};
+const never = new AbortController().signal;
+const nameOf = (body: object = {}, idempotencyKey = 'order-1') =>
+  nameRequest({ keyId: 'k', idempotencyKey, method: 'POST', path: '/v1/messages', body })!;
+
+async function open(t: TestContext, store: StoreKind) {
+  const database = await store.openDatabase(t);
+  await database.write.transaction().execute((transaction) => insertAccount(transaction, 'acc', ['k']));
+  const clock = { nowMs: startMs };
+  const ledger = store.openStore(t, database, { owner: 'run_1', clock });
+  await ledger.run([creditOf('acc:live', 1_000)]);
+  await setOwners(database, ['run_1', 'run_2']);
+  const process = (owner: string) => {
+    const idempotency = new Idempotency({
+      database,
+      secret,
+      owner,
+      bodyBytesMax: 1_000_000,
+      nowMs: () => clock.nowMs,
+      onError: (error) => assert.fail(String(error)),
+    });
+    t.after(() => idempotency.close());
+    return idempotency;
+  };
+  return { database, clock, ledger, one: process('run_1'), two: process('run_2') };
+}
+
+/** Which processes live. */
+async function setOwners(database: Database, owners: readonly string[]): Promise<void> {
+  await database.write.deleteFrom('hold_owners').execute();
+  const rows = owners.map((owner) => ({
+    owner,
+    host: 'here',
+    pid: 1,
+    process_started_at_ms: 1,
+    expires_at_ms: startMs + 10 * dayMs,
+  }));
+  await database.write.insertInto('hold_owners').values(rows).execute();
+}
+
+async function claimOf(idempotency: Idempotency, requestId: string, name = nameOf()) {
+  const begun = await idempotency.begin(name, { requestId, signal: never });
+  assert.equal(begun.kind, 'claimed');
+  return begun.kind === 'claimed' ? begun.claim : assert.fail();
+}
+
+onEachStore((store) => {
+  const asked = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
+
+  test('an answer is stored with its charge, opened by any process, and gone a day later', async (t) => {
+    const { clock, ledger, one, two, database } = await open(t, store);
+    const claim = await claimOf(one, 'r1');
+    const stored = await claim.seal(response);
+    const settle = { ...settleOf(asked('r1'), 30), stored };
+    const [, first, again] = await ledger.run([reserveOf(asked('r1'), 40), settle, settle]);
+    assert.deepEqual(first, again);
+    assert.deepEqual(await ledger.run([settle]), [first]);
+    claim.noteStored(response);
+    await claim.end();
+
+    clock.nowMs += dayMs - 1;
+    for (const idempotency of [one, two]) {
+      assert.deepEqual(await idempotency.begin(nameOf(), { requestId: 'r2', signal: never }), { kind: 'stored', response });
+      assert.deepEqual(await idempotency.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: never }), { kind: 'conflict' });
+    }
+    await two.removeEnded();
+    assert.equal((await two.begin(nameOf(), { requestId: 'r2', signal: never })).kind, 'stored');
+    clock.nowMs += 1;
+    await (await claimOf(two, 'r2', nameOf({ a: 1 }))).end();
+    const rows = await database.read.selectFrom('idempotent_responses').selectAll().execute();
+    assert.deepEqual(rows, []);
+  });
+
+  test('of many processes and requests at once one gets the key; when it fails another does', async (t) => {
+    const { one, two } = await open(t, store);
+    let claimed = 0;
+    let running = 0;
+    const begun = Array.from({ length: 12 }, async (_, index) => {
+      const result = await [one, two][index % 2]!.begin(nameOf(), { requestId: `r${index}`, signal: never });
+      assert.equal(result.kind, 'claimed');
+      if (result.kind !== 'claimed') return;
+      assert.equal(++running, 1);
+      claimed++;
+      await setTimeout(5);
+      running--;
+      await result.claim.end();
+    });
+    await Promise.all(begun);
+    assert.equal(claimed, 12);
+  });
+
+  test('what waits in another process gets the answer once it is stored', async (t) => {
+    const { ledger, one, two } = await open(t, store);
+    const claim = await claimOf(one, 'r1');
+    const waiting = [one, two, two].map((idempotency, index) =>
+      idempotency.begin(nameOf(), { requestId: `w${index}`, signal: never }),
+    );
+    const gone = new AbortController();
+    const abandoned = two.begin(nameOf(), { requestId: 'gone', signal: gone.signal });
+    await setTimeout(150);
+    gone.abort();
+    assert.deepEqual(await abandoned, { kind: 'abandoned' });
+    await ledger.run([reserveOf(asked('r1'), 40), { ...settleOf(asked('r1'), 30), stored: await claim.seal(response) }]);
+    claim.noteStored(response);
+    await claim.end();
+    for (const begun of waiting) assert.deepEqual(await begun, { kind: 'stored', response });
+  });
+
+  test('the key of a process that is gone is free, and what that one says later does not take it back', async (t) => {
+    const { database, ledger, one, two } = await open(t, store);
+    const lost = await claimOf(one, 'r1');
+    await ledger.run([reserveOf(asked('r1'), 40), reserveOf(asked('r2'), 40)]);
+    await setOwners(database, ['run_2']);
+    const claim = await claimOf(two, 'r2');
+    const late = { ...response, body: 'late' };
+    await ledger.run([{ ...settleOf(asked('r1'), 30), stored: await lost.seal(late) }]);
+    await lost.end();
+    await ledger.run([{ ...settleOf(asked('r2'), 30), stored: await claim.seal(response) }]);
+    claim.noteStored(response);
+    await claim.end();
+    assert.deepEqual(await two.begin(nameOf(), { requestId: 'r3', signal: never }), { kind: 'stored', response });
+  });
+
+  test('a charge that cannot be booked stores nothing, and a body that was not kept is null', async (t) => {
+    const { database, ledger, one } = await open(t, store);
+    const claim = await claimOf(one, 'r1');
+    const stored = await claim.seal({ ...response, body: null });
+    const [refused] = await ledger.run([{ ...settleOf(asked('r1'), 30), stored }]);
+    assert.equal(refused!.type, 'unknown-hold');
+    const row = () => database.read.selectFrom('idempotent_responses').selectAll().executeTakeFirstOrThrow();
+    assert.equal((await row()).state, 'running');
+    await ledger.run([reserveOf(asked('r1'), 40), { ...settleOf(asked('r1'), 30), stored }]);
+    assert.deepEqual(await row().then(({ state, body }) => [state, body]), ['stored', null]);
+    await claim.end();
+    assert.equal((await row()).state, 'stored');
+  });
+
+  test('rows of no use are removed in small steps: expired ones, and those whose process is gone', async (t) => {
+    const { database, clock, one } = await open(t, store);
+    const rows = Array.from({ length: 450 }, (_, index) => ({
+      key_id: 'k',
+      key_digest: `d${index}`,
+      fingerprint: 'f',
+      owner: index % 3 === 2 ? 'run_1' : 'run_gone',
+      request_id: `r${index}`,
+      state: index % 3 === 0 ? ('stored' as const) : ('running' as const),
+      expires_at_ms: index % 3 === 0 ? clock.nowMs + (index % 2) : null,
+    }));
+    await database.write.insertInto('idempotent_responses').values(rows).execute();
+    await one.removeEnded();
+    const left = await database.read.selectFrom('idempotent_responses').select(['state', 'owner']).execute();
+    assert.equal(left.filter(({ state }) => state === 'stored').length, 75);
+    assert.deepEqual([...new Set(left.filter(({ state }) => state === 'running').map(({ owner }) => owner))], ['run_1']);
+    assert.equal(left.length, 225);
+  });
+});

@@ -1,0 +1,87 @@
+// Idempotency-Keys over several gateways on one PostgreSQL database: whichever is asked, a request runs once.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { answerContent } from '../support/answers.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { send } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { hang, startUpstream, type LocalUpstream } from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+const duplicates = Number(process.env['TOLLGATE_DUPLICATES'] ?? 1_000);
+const answer = answerContent('chat', { text: 'one two three', tokens: { input: 100, output: 20 } });
+let upstream: LocalUpstream;
+let replicas: readonly Program[];
+let setup: TestGateway;
+
+before(async () => {
+  upstream = await startUpstream();
+  const databaseUrl = await createDatabase();
+  const config = {
+    providers: { openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-upstream' } },
+    limits: { requests_per_minute: null },
+    log: { level: 'fatal' },
+  };
+  replicas = await Promise.all(Array.from({ length: 3 }, () => startProgram({ config, databaseUrl })));
+  setup = new TestGateway(replicas[0]!, upstream);
+});
+after(async () => {
+  await setup.database.close();
+  for (const replica of replicas) await replica.stop();
+  await upstream.close();
+});
+
+const ask = (replica: Program, { key, name, stream = false }: { key: string; name: string; stream?: boolean }) =>
+  send(replica.url + chat.path, { key, headers: { 'idempotency-key': name }, body: chat.body({ stream }) });
+
+void describe('gateways on one database', () => {
+  for (const stream of [false, true]) {
+    test(
+      `of ${duplicates} ${stream ? 'streams' : 'requests'} at once on three gateways one runs and one is charged`,
+      { timeout: 60_000 },
+      async () => {
+        const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+        upstream.on(chat.upstreamPath, async (response, request) => {
+          await setTimeout(500);
+          return answer(response, request);
+        });
+        const earlier = upstream.requests.length;
+        const replies = await Promise.all(
+          Array.from({ length: duplicates }, (_, index) => ask(replicas[index % 3]!, { key, name: 'order-1', stream })),
+        );
+        assert.ok(replies.every(({ status }) => status === 200));
+        assert.equal(new Set(replies.map(({ text }) => text.replace(/^: .*\n\n/gm, ''))).size, 1);
+        assert.equal(replies.filter((reply) => reply.costMicros !== 0).length, 1);
+        assert.equal(upstream.requests.length - earlier, 1);
+        const charges = await setup.database.read
+          .selectFrom('charges')
+          .select('cost_micros')
+          .where('ledger_id', '=', `${account}:live`)
+          .execute();
+        assert.equal(charges.length, 1);
+        assert.equal((await setup.balance(account)).postedMicros, 5_000_000 - charges[0]!.cost_micros);
+      },
+    );
+  }
+
+  test('what a killed gateway ran, another runs when its lease has ended; it is charged once', { timeout: 100_000 }, async () => {
+    const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+    upstream.on(chat.upstreamPath, hang, answer);
+    const earlier = upstream.requests.length;
+    const lost = ask(replicas[1]!, { key, name: 'order-1' }).catch(() => null);
+    await upstream.request(earlier);
+    await replicas[1]!.kill();
+    assert.equal(await lost, null);
+    const reply = await ask(replicas[2]!, { key, name: 'order-1' });
+    assert.equal(reply.status, 200, reply.text);
+    assert.ok(reply.costMicros! > 0);
+    const replayed = await ask(replicas[0]!, { key, name: 'order-1' });
+    assert.equal(replayed.text, reply.text);
+    assert.equal(replayed.costMicros, 0);
+    assert.equal(upstream.requests.length - earlier, 2);
+    assert.equal((await setup.balance(account)).postedMicros, 5_000_000 - reply.costMicros!);
+  });
+});

@@ -1,0 +1,312 @@
+// A request with an Idempotency-Key runs once, is charged once, and is answered the same each time, whoever leaves, waits or asks again.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { streamFrames, wholeAnswer } from '../support/answers.ts';
+import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { answerJson, answerSse, answerStatus, framesText, type Script } from '../support/upstream.ts';
+
+const keepAliveMs = 100;
+const bodyLimitBytes = 20_000;
+let gateway: TestGateway;
+let keys = 0;
+
+before(async () => {
+  gateway = await startGateway({
+    limits: { stream_keep_alive_ms: keepAliveMs },
+    idempotency: { body_limit_bytes: bodyLimitBytes },
+    log: { level: 'info' },
+  });
+});
+after(() => gateway.stop());
+
+const newKey = (options: object = {}) => gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const newName = () => `order-${++keys}`;
+const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
+const withoutComment = (text: string) => text.replace(/^: cost_micros=.*\n\n/m, '').replaceAll(': keep-alive\n\n', '');
+
+/** Each answer is another, so that a second run shows. */
+function answers({ name }: Endpoint, { delayMs = 0, paceMs = 0, text = 'one two three four' } = {}): Script {
+  let count = 0;
+  return async (response, request) => {
+    const numbered = { ...content, text: `${text} ${++count}` };
+    await setTimeout(delayMs);
+    const { start, deltas, end } = streamFrames(name, numbered);
+    const isStream = (request.body as { stream?: boolean }).stream === true;
+    return (isStream ? answerSse([...start, ...deltas, ...end], { paceMs }) : answerJson(wholeAnswer(name, numbered)))(
+      response,
+      request,
+    );
+  };
+}
+
+/** Sends under an Idempotency-Key; counts how often the upstream was asked since. */
+function asker(at: Endpoint, key: string, name: string, fields: object = {}) {
+  const earlier = gateway.upstream.requests.length;
+  return {
+    ask: (more: object = {}) =>
+      gateway.post(at.path, { key, headers: { 'idempotency-key': name }, body: at.body({ ...fields, ...more }) }),
+    leave: () => gateway.open(at.path, { key, headers: { 'idempotency-key': name }, body: at.body(fields) }),
+    runs: () => gateway.upstream.requests.length - earlier,
+  };
+}
+
+function assertReplay(reply: Reply, first: Reply): void {
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.text, withoutComment(first.text));
+  assert.equal(reply.headers['x-service-cache'], 'idempotent-replay');
+  assert.equal(reply.headers['x-service-cost-micros'], '0');
+  assert.ok(reply.headers['x-service-balance-cents']);
+  assert.equal(reply.headers['content-type'], first.headers['content-type']);
+  assert.notEqual(reply.requestId, first.requestId);
+}
+
+async function charges(key: string): Promise<number> {
+  return (await gateway.get('/v1/usage', { key })).json<{ data: object[] }>().data.length;
+}
+
+for (const at of endpoints) {
+  for (const stream of [false, true]) {
+    void describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
+      test('a repeat gets the stored answer, byte for byte, for nothing; an order of names is no difference', async () => {
+        gateway.upstream.on(at.upstreamPath, answers(at));
+        const { key, account } = await newKey();
+        const { ask, runs } = asker(at, key, newName(), { stream });
+        const first = await ask();
+        assert.equal(first.status, 200, first.text);
+        const { postedMicros } = await gateway.balance(account);
+        assertReplay(await ask(), first);
+        const reversed = Object.fromEntries(Object.entries(at.body({ stream })).toReversed());
+        const again = await gateway.post(at.path, { key, headers: { 'idempotency-key': `order-${keys}` }, body: reversed });
+        assertReplay(again, first);
+        assert.equal(runs(), 1);
+        assert.equal(await charges(key), 1);
+        assert.equal((await gateway.balance(account)).postedMicros, postedMicros);
+      });
+
+      test('of 20 at once one runs, one is charged, and all are answered alike', async () => {
+        gateway.upstream.on(at.upstreamPath, answers(at, { delayMs: 300 }));
+        const { key } = await newKey();
+        const { ask, runs } = asker(at, key, newName(), { stream });
+        const replies = await Promise.all(Array.from({ length: 20 }, () => ask()));
+        assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+        assert.equal(new Set(replies.map(({ text }) => withoutComment(text))).size, 1);
+        const costs = replies.map((reply) => reply.costMicros).filter((micros) => micros !== 0);
+        assert.equal(costs.length, 1);
+        assert.equal(runs(), 1);
+        assert.equal(await charges(key), 1);
+        if (stream) assert.ok(replies.every(({ text }) => text.includes(': keep-alive')));
+      });
+
+      test('a failure is not stored: the next one runs, also one that waited', async () => {
+        const { key } = await newKey();
+        const { ask, runs } = asker(at, key, newName(), { stream });
+        gateway.upstream.on(at.upstreamPath, answerStatus(500), answers(at));
+        assert.equal((await ask()).status, 502);
+        const success = await ask();
+        assert.equal(success.status, 200);
+        assertReplay(await ask(), success);
+        assert.equal(runs(), 2);
+
+        const other = asker(at, key, newName(), { stream });
+        gateway.upstream.on(at.upstreamPath, slowly(answerStatus(500)), slowly(answers(at)));
+        const replies = await Promise.all([other.ask(), other.ask(), other.ask()]);
+        const [failed, ...succeeded] = replies.toSorted(
+          (one, two) => Number(isSuccess(one, stream)) - Number(isSuccess(two, stream)),
+        );
+        assert.ok(!isSuccess(failed!, stream));
+        assert.ok(succeeded.every((reply) => isSuccess(reply, stream)));
+        assert.equal(withoutComment(succeeded[0]!.text), withoutComment(succeeded[1]!.text));
+        assert.equal(other.runs(), 2);
+        assert.equal(await charges(key), 2);
+      });
+
+      test('a client that leaves finds the whole answer when it comes back', async () => {
+        gateway.upstream.on(at.upstreamPath, answers(at, { delayMs: 100, paceMs: 50 }));
+        const { key } = await newKey();
+        const { leave, ask, runs } = asker(at, key, newName(), { stream });
+        const { request, response } = leave();
+        if (stream) await once(await response, 'data');
+        else await gateway.upstream.request(gateway.upstream.requests.length);
+        request.destroy();
+        const reply = await ask();
+        assert.equal(reply.status, 200);
+        assert.match(reply.text, / 1/);
+        if (!stream) assert.equal(reply.headers['x-service-cache'], 'idempotent-replay');
+        assertReplay(await ask(), reply);
+        assert.equal(runs(), 1);
+        assert.equal(await charges(key), 1);
+        const undisturbed = await asker(at, key, newName(), { stream }).ask();
+        const plain = (text: string) =>
+          withoutComment(text).replaceAll(/(resp|chatcmpl|msg|item|rs|fc)_?-?[\w]+|"created(_at)?":\d+| \d/g, '');
+        assert.equal(plain(reply.text), plain(undisturbed.text));
+      });
+    });
+  }
+}
+
+function slowly(script: Script): Script {
+  return async (response, request) => {
+    await setTimeout(150);
+    return script(response, request);
+  };
+}
+
+/** A stream that a keep-alive has opened tells of its failure in an event. */
+function isSuccess({ status, text }: Reply, stream: boolean): boolean {
+  return status === 200 && (!stream || /\[DONE\]|response\.completed|message_stop/.test(text));
+}
+
+test('another body, or another path, under the same key is a conflict; another API key has names of its own', async () => {
+  const [chat, messages] = [endpoint('chat'), endpoint('messages')];
+  gateway.upstream.on(chat.upstreamPath, answers(chat, { delayMs: 200 }));
+  gateway.upstream.on(messages.upstreamPath, answers(messages));
+  const { key, account } = await newKey();
+  const name = newName();
+  const { ask, runs } = asker(chat, key, name);
+  const first = ask();
+  await setTimeout(100);
+  const conflicts = async () => [
+    await ask({ temperature: 0 }),
+    await ask({ stream: true }),
+    await asker(messages, key, name).ask(),
+  ];
+  for (const reply of await conflicts())
+    assert.deepEqual([reply.status, reply.error.code], [422, 'idempotency_conflict'], reply.text);
+  assert.equal((await first).status, 200);
+  for (const reply of await conflicts()) assert.equal(reply.status, 422);
+  const { key: otherKey } = await newKey({ account });
+  assert.equal((await asker(chat, otherKey, name).ask({ temperature: 0 })).headers['x-service-cache'], undefined);
+  assert.equal(runs(), 2);
+});
+
+test('a key that is empty, too long or not visible is refused by its name', async () => {
+  const chat = endpoint('chat');
+  const { key } = await newKey();
+  for (const name of ['', 'a b', 'x'.repeat(1_025)]) {
+    const { status, error } = await asker(chat, key, name).ask();
+    assert.deepEqual([status, error.code, error.param], [400, 'invalid_request', 'Idempotency-Key']);
+  }
+});
+
+test('a replay needs no balance and no room under the caps, but the model list applies', async () => {
+  const chat = endpoint('chat');
+  gateway.upstream.on(chat.upstreamPath, answers(chat));
+  const { id, key, account } = await newKey();
+  const { ask } = asker(chat, key, newName());
+  const first = await ask();
+  const setKey = (values: object) => gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
+  const setPosted = (micros: number) =>
+    gateway.database.write
+      .updateTable('ledgers')
+      .set({ posted_micros: micros as never })
+      .where('id', '=', `${account}:live`)
+      .execute();
+  await setPosted(0);
+  await setKey({ daily_cap_micros: 0, monthly_cap_micros: 0 });
+  await setTimeout(1_500);
+  assertReplay(await ask(), first);
+  await setKey({ models: JSON.stringify(['claude-haiku-4-5']) });
+  await setTimeout(1_500);
+  assert.equal((await ask()).error.code, 'model_not_allowed_for_key');
+  // As it was, since the books are proved at the end.
+  await setPosted(5_000_000 - first.costMicros!);
+  const log = gateway.program.output.split('\n').find((line) => line.includes('"replayed":true'));
+  assert.ok(log, 'a replay shows in the log');
+});
+
+test('after 24 hours the key is new', async () => {
+  const chat = endpoint('chat');
+  gateway.upstream.on(chat.upstreamPath, answers(chat));
+  const { id, key } = await newKey();
+  const { ask, runs } = asker(chat, key, newName());
+  const first = await ask();
+  const table = gateway.database.write.updateTable('idempotent_responses').where('key_id', '=', id);
+  const row = await gateway.database.read
+    .selectFrom('idempotent_responses')
+    .selectAll()
+    .where('key_id', '=', id)
+    .executeTakeFirstOrThrow();
+  assert.equal(row.expires_at_ms! - row.stored_at_ms!, 24 * 3_600_000);
+  assert.ok(!Buffer.from(row.body!).includes('one two'), 'it is encrypted');
+  await table.set({ expires_at_ms: Date.now() + 5_000 }).execute();
+  assertReplay(await ask(), first);
+  await table.set({ expires_at_ms: Date.now() - 1 }).execute();
+  const second = await ask({ temperature: 1 });
+  assert.equal(second.headers['x-service-cache'], undefined);
+  assertReplay(await ask({ temperature: 1 }), second);
+  assert.equal(runs(), 2);
+});
+
+for (const stream of [false, true]) {
+  test(`an answer that is too long to be kept is not run twice, ${stream ? 'streamed' : 'whole'}`, async () => {
+    const chat = endpoint('chat');
+    gateway.upstream.on(chat.upstreamPath, answers(chat, { text: 'word '.repeat(5_000) }));
+    const { key } = await newKey();
+    const { ask, runs } = asker(chat, key, newName(), { stream });
+    assert.equal((await ask()).status, 200);
+    const { status, error } = await ask();
+    assert.deepEqual([status, error.code], [422, 'idempotency_body_not_retained']);
+    assert.equal((await ask({ temperature: 0 })).error.code, 'idempotency_conflict');
+    assert.equal(runs(), 1);
+  });
+}
+
+test('an unbegun stream that waits is told of an error in its stream', async () => {
+  const chat = endpoint('chat');
+  gateway.upstream.on(chat.upstreamPath, slowly(slowly(answers(chat, { text: 'word '.repeat(5_000) }))));
+  const { key } = await newKey();
+  const { ask } = asker(chat, key, newName(), { stream: true });
+  const replies = await Promise.all([ask(), ask()]);
+  const told = replies.find(({ text }) => text.includes('idempotency_body_not_retained'));
+  assert.equal(told?.status, 200);
+  assert.ok(!told.text.includes('[DONE]'));
+});
+
+test('a client that drops at any event of a stream and comes back gets the whole stream', async () => {
+  const at = endpoint('messages');
+  const { start, deltas, end } = streamFrames('messages', content);
+  const frames = [...start, ...deltas, ...end];
+  const { key } = await newKey();
+  const texts = new Set<string>();
+  for (let events = 0; events < frames.length - 1; events++) {
+    const gate = Promise.withResolvers<void>();
+    gateway.upstream.on(at.upstreamPath, async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(framesText(frames.slice(0, events + 1)));
+      await gate.promise;
+      response.end(framesText(frames.slice(events + 1)));
+    });
+    const { leave, ask, runs } = asker(at, key, newName(), { stream: true });
+    const { request, response } = leave();
+    await once(await response, 'data');
+    request.destroy();
+    gate.resolve();
+    texts.add(withoutComment((await ask()).text).replaceAll(/msg_\w+/g, 'id'));
+    assert.equal(runs(), 1);
+  }
+  assert.equal(texts.size, 1);
+  assert.match([...texts][0]!, /message_stop/);
+});
+
+test('a killed process leaves the key free, and nothing charged', async () => {
+  const chat = endpoint('chat');
+  const { key, account } = await newKey();
+  const { ask, leave, runs } = asker(chat, key, newName());
+  gateway.upstream.on(chat.upstreamPath, () => {}, answers(chat));
+  leave().request.on('error', () => {});
+  await gateway.upstream.request(gateway.upstream.requests.length);
+  await gateway.program.kill();
+  await gateway.program.start();
+  assert.equal((await gateway.balance(account)).postedMicros, 5_000_000);
+  const first = await ask();
+  assert.equal(first.status, 200);
+  await gateway.program.kill();
+  await gateway.program.start();
+  assertReplay(await ask(), first);
+  assert.equal(runs(), 2);
+  assert.equal(await charges(key), 1);
+});
