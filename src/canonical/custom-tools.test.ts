@@ -5,12 +5,13 @@ import { AnswerCollector, answerEvents, type Answer } from './answer.ts';
 import { CustomInputDecoder, decodeCustomInput } from './custom-tools-input.ts';
 import { lowerCustomTools, raiseCustomAnswer, raiseCustomCalls } from './custom-tools.ts';
 import type { StreamEvent } from './event.ts';
+import { emptyRequest } from './fixture.ts';
 import type { CanonicalRequest, Tool } from './request.ts';
 
 const patch: Tool = { name: 'apply_patch', description: 'Edits files.', parameters: null, strict: null, kind: 'custom' };
 const look: Tool = { name: 'look', description: null, parameters: { type: 'object' }, strict: true, kind: 'function' };
 const request: CanonicalRequest = {
-  system: [],
+  ...emptyRequest,
   messages: [
     { role: 'user', content: [{ type: 'text', text: 'Go' }] },
     {
@@ -22,21 +23,6 @@ const request: CanonicalRequest = {
     },
   ],
   tools: [{ ...patch, grammar: { syntax: 'lark', definition: 'start: x' } }, look],
-  toolChoice: null,
-  parallelToolCalls: null,
-  maxOutputTokens: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  seed: null,
-  frequencyPenalty: null,
-  presencePenalty: null,
-  stopSequences: [],
-  reasoning: null,
-  outputFormat: { type: 'text' },
-  endUser: null,
-  metadata: null,
-  promptCacheKey: null,
 };
 
 test('custom tools and their calls become functions of one string, and nothing else changes', () => {

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
+import { emptyRequest } from '../../canonical/fixture.ts';
 import type { CanonicalRequest, Message, Signature, ThinkingPart } from '../../canonical/request.ts';
 import { SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
@@ -12,27 +13,7 @@ import { readStream } from './read-stream.ts';
 import { sealSignature } from '../../canonical/thought-signature.ts';
 
 export function canonicalRequest(fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
-  return {
-    system: [],
-    messages: [userMessage('Hello')],
-    tools: [],
-    toolChoice: null,
-    parallelToolCalls: null,
-    maxOutputTokens: null,
-    temperature: null,
-    topP: null,
-    topK: null,
-    seed: null,
-    frequencyPenalty: null,
-    presencePenalty: null,
-    stopSequences: [],
-    reasoning: null,
-    outputFormat: { type: 'text' },
-    endUser: null,
-    metadata: null,
-    promptCacheKey: null,
-    ...fields,
-  };
+  return { ...emptyRequest, messages: [userMessage('Hello')], ...fields };
 }
 
 export function userMessage(text: string): Message {

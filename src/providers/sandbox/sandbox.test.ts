@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { Check } from 'typebox/schema';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import { emptyRequest } from '../../canonical/fixture.ts';
 import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
 import type { SandboxOptions } from '../provider.ts';
@@ -21,27 +22,6 @@ const weather: Tool = {
   kind: 'function',
 };
 const shell: Tool = { name: 'shell', description: null, parameters: null, strict: null, kind: 'custom' };
-
-const emptyRequest: CanonicalRequest = {
-  system: [],
-  messages: [],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  maxOutputTokens: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  seed: null,
-  frequencyPenalty: null,
-  presencePenalty: null,
-  stopSequences: [],
-  reasoning: null,
-  outputFormat: { type: 'text' },
-  endUser: null,
-  metadata: null,
-  promptCacheKey: null,
-};
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
 const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
