@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
+import { ResponseCache } from './cache/response-cache.ts';
 import { loadCatalog } from './catalog/load-catalog.ts';
 import type { Config } from './config/schema.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -23,6 +24,7 @@ import { readBalance } from './ledger/queries.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
+import { endConnections } from './server/end-connections.ts';
 import { createServer } from './server/server.ts';
 
 export type App = {
@@ -59,14 +61,28 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     onTrouble: (err) => log.error({ err }, 'the ledger cannot be written; it is tried again'),
     worker: ledgerWorker,
   });
-  const keys = openKeyStore({ database, digestKey, onError: (err) => log.error({ err }, 'the key revision cannot be read') });
-  const onError = (err: unknown) => log.error({ err }, 'idempotent requests cannot be tidied up; it is tried again');
+  const report = (message: string) => (err: unknown) => log.error({ err }, message);
+  const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read') });
   const gateway: Gateway = {
     config,
     catalog,
     ledger,
     readBalance: (ledgerId) => readBalance(database.read, ledgerId),
-    idempotency: new Idempotency({ database, secret, owner, bodyBytesMax: config.idempotency.body_limit_bytes, onError }),
+    idempotency: new Idempotency({
+      database,
+      secret,
+      owner,
+      bodyBytesMax: config.idempotency.body_limit_bytes,
+      onError: report('idempotent requests cannot be tidied up; it is tried again'),
+    }),
+    cache: new ResponseCache({
+      database,
+      secret,
+      memoryBytes: config.cache.memory_bytes,
+      diskBytes: config.cache.disk_bytes,
+      bodyBytesMax: config.cache.body_limit_bytes,
+      onError: report('a cached answer cannot be read, or the cache not be tidied up; it is gone on without'),
+    }),
     providers: connectProviders(config),
     upstreams: createUpstreams(),
     rateLimiter: createRateLimiter(Date.now),
@@ -89,14 +105,8 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     await gateway.runs.whenIdle(config.server.shutdown_timeout_ms);
     gateway.runs.endAll();
     await gateway.runs.whenIdle(lastWordsMs);
-    // A connection that falls idle after the server has begun to close would stay open until its client gives it up.
-    const sweep = setInterval(() => server.server.closeIdleConnections(), sweepMs);
-    await Promise.race([closed, afterMs(lastWordsMs)]);
-    clearInterval(sweep);
-    keys.close();
-    gateway.idempotency.close();
-    gateway.keepAlives.close();
-    gateway.growths.close();
+    await endConnections(server, closed, lastWordsMs);
+    for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths]) part.close();
     await gateway.upstreams.close();
     await ledger.close();
     await database.close();
@@ -106,7 +116,6 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
 
 /** How long ended requests may take to say so to their clients. */
 const lastWordsMs = 5_000;
-const sweepMs = 20;
 
 /** An installation without accounts gets one with a test key, so that a newcomer has something to paste. */
 async function ensureFirstAccount(database: Database, digestKey: Buffer): Promise<App['firstAccount']> {
@@ -120,10 +129,4 @@ async function ensureFirstAccount(database: Database, digestKey: Buffer): Promis
 function urlOf({ address, port }: AddressInfo): string {
   const reachable = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-}
-
-function afterMs(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds).unref();
-  });
 }

@@ -192,6 +192,34 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    cache: Type.Object(
+      {
+        enabled: Type.Boolean({
+          default: true,
+          description:
+            'Whether identical requests of an account are answered from the cache. `false`: nothing is read from it or written to it.',
+        }),
+        memory_bytes: Type.Integer({
+          minimum: 65_536,
+          maximum: 17_179_869_184,
+          default: 67_108_864,
+          description: 'What each gateway keeps of the cache in memory, the answers that were used last.',
+        }),
+        disk_bytes: Type.Integer({
+          minimum: 65_536,
+          maximum: 1_099_511_627_776,
+          default: 1_073_741_824,
+          description: 'What the cache may take in the database; beyond it the oldest answers go first.',
+        }),
+        body_limit_bytes: Type.Integer({
+          minimum: 0,
+          maximum: 67_108_864,
+          default: 8_388_608,
+          description: 'The longest answer that is cached.',
+        }),
+      },
+      section,
+    ),
     pricing: Type.Object(
       {
         markup: Type.Number({

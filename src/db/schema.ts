@@ -15,6 +15,7 @@ export type Tables = {
   prices: PricesTable;
   account_model_prices: AccountModelPricesTable;
   idempotent_responses: IdempotentResponsesTable;
+  cached_responses: CachedResponsesTable;
   revisions: RevisionsTable;
 };
 
@@ -28,6 +29,10 @@ export type AccountsTable = {
   frozen: Generated<Flag>;
   /** Times the list price; 1 000 000 is the list price itself. */
   price_multiplier_ppm: Generated<number>;
+  /** Whether answers are kept for it: for replays and in the cache. */
+  retain_responses: Generated<Flag>;
+  /** Raised by a purge: what was cached under a lower one is not served any more. */
+  cache_generation: Generated<number>;
 };
 
 export type ApiKeysTable = {
@@ -191,6 +196,24 @@ export type IdempotentResponsesTable = {
   body: Uint8Array | null;
   stored_at_ms: number | null;
   expires_at_ms: number | null;
+};
+
+/** The answers of the content cache. */
+export type CachedResponsesTable = {
+  account_id: string;
+  /** Of everything that the answer depends on; cache/cache-name.ts. */
+  digest: string;
+  /** The account's when the request began. */
+  generation: number;
+  content_type: string;
+  /** JSON. */
+  headers: string;
+  /** Compressed and encrypted. */
+  body: Uint8Array;
+  /** What the row takes, for the bound of them all. */
+  size_bytes: number;
+  created_at_ms: number;
+  expires_at_ms: number;
 };
 
 /** Counters that triggers raise; a process polls them to learn that what it keeps in memory is out of date. */

@@ -1,5 +1,6 @@
 // What a charged request needs of the rest of the program, gathered by app.ts, and what it tells the log.
 import type { ActiveRuns } from './active-runs.ts';
+import type { ResponseCache } from '../cache/response-cache.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config/schema.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
@@ -19,6 +20,7 @@ export type Gateway = {
   readonly ledger: Ledger;
   readonly readBalance: (ledgerId: LedgerId) => Promise<Balance | null>;
   readonly idempotency: Idempotency;
+  readonly cache: ResponseCache;
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;
   readonly rateLimiter: RateLimiter;

@@ -1,6 +1,6 @@
 // The answer of an earlier request with the same Idempotency-Key, byte for byte. It costs nothing, and so needs no balance.
 import { ApiError } from '../canonical/errors.ts';
-import type { StoredResponse } from '../idempotency/claim.ts';
+import type { StoredResponse } from '../canonical/stored-response.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import { floorToCents } from '../lib/money.ts';
 import type { Headers } from './client.ts';

@@ -1,7 +1,8 @@
 // A request under way: what every later step needs of the earlier ones.
 import type { Model } from '../catalog/model.ts';
 import type { AppliedPrice } from '../catalog/price.ts';
-import type { Claim, StoredResponse } from '../idempotency/claim.ts';
+import type { StoredResponse } from '../canonical/stored-response.ts';
+import type { Claim } from '../idempotency/claim.ts';
 import type { AnswerContext, ClientFormat, ClientRequest } from '../formats/format.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { TokenEstimate } from '../lib/tokens.ts';

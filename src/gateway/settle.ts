@@ -5,7 +5,7 @@ import { keepPrice } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { countUsage, totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
-import type { StoredResponse } from '../idempotency/claim.ts';
+import type { StoredResponse } from '../canonical/stored-response.ts';
 import type { Micros } from '../lib/money.ts';
 import { floorToCents, zeroMicros } from '../lib/money.ts';
 import type { Running } from './running.ts';

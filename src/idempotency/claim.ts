@@ -1,19 +1,10 @@
 // The right to run a request under its Idempotency-Key, and how it ends: with an answer that is stored, or with the key free again.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoredResponse } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
 import type { Sealer } from '../lib/sealed-text.ts';
 import { releaseClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
-
-/** A successful answer as it was sent, for whoever sends the request again. */
-export type StoredResponse = {
-  readonly status: number;
-  readonly contentType: string;
-  /** Those that are part of the answer; what it cost is said anew. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** null: longer than what is kept. */
-  readonly body: string | null;
-};
 
 /** As the ledger writes it, in the transaction that charges the answer. */
 export type SealedResponse = {

@@ -1,12 +1,13 @@
 // Each Idempotency-Key runs once at a time, and once in all if it succeeds. Requests of one process wait for each other in memory; one of
 // them asks the database, again and again while another process runs, which works with any number of replicas.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoredResponse } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
-import { Claim, type StoredResponse } from './claim.ts';
+import { Turn } from '../lib/turn.ts';
+import { Claim } from './claim.ts';
 import { type ClaimRow, findClaim, removeEnded, takeClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
-import { Turn } from './turn.ts';
 
 export type Begun =
   /** The request is the caller's to run. It must end the claim, whatever happens. */
@@ -37,7 +38,7 @@ const removeMax = 200;
 export class Idempotency {
   readonly #options: IdempotencyOptions;
   readonly #sealer: Sealer;
-  readonly #turns = new Map<string, Turn>();
+  readonly #turns = new Map<string, KeyTurn>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: IdempotencyOptions) {
@@ -78,7 +79,7 @@ export class Idempotency {
 
   /** The turn is taken before anything is waited for, so that of requests that come together one asks the database. */
   async #takeTurn(id: string, name: RequestName, asker: Asker): Promise<Begun> {
-    const turn = new Turn(name.fingerprint);
+    const turn = new KeyTurn(name.fingerprint);
     this.#turns.set(id, turn);
     const end = (response: StoredResponse | null) => {
       if (this.#turns.get(id) === turn) this.#turns.delete(id);
@@ -138,8 +139,20 @@ export class Idempotency {
   }
 }
 
+/** A key's run as the requests of this process wait for it. */
+class KeyTurn extends Turn<StoredResponse> {
+  readonly fingerprint: string;
+  /** Whether the key is in use for this fingerprint, by us or another process: then any other is a conflict. */
+  isConfirmed = false;
+
+  constructor(fingerprint: string) {
+    super();
+    this.fingerprint = fingerprint;
+  }
+}
+
 type Asker = { readonly requestId: string; readonly signal: AbortSignal };
-type Taken = { readonly turn: Turn; readonly end: (response: StoredResponse | null) => void };
+type Taken = { readonly turn: KeyTurn; readonly end: (response: StoredResponse | null) => void };
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   // The abort is seen by whoever looks at the signal next.

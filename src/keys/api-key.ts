@@ -12,6 +12,10 @@ export type ApiKey = {
   /** null: the configuration's default. */
   readonly requestsPerMinute: number | null;
   readonly accountFrozen: boolean;
+  /** Whether answers may be kept for the account. */
+  readonly retainResponses: boolean;
+  /** Only what was cached under this one is served to the account. */
+  readonly cacheGeneration: number;
   /** The account's prices in millionths of the list prices: 1 000 000 is the list price. */
   readonly priceMultiplierPpm: number;
   /** Of single models by id, instead of the account's; null: it has none. */

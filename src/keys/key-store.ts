@@ -58,12 +58,14 @@ async function readRevision(database: Database): Promise<number> {
   return row?.value ?? 0;
 }
 
+const accountColumns = ['frozen', 'price_multiplier_ppm', 'retain_responses', 'cache_generation'] as const;
+
 async function readKey(database: Database, digest: string): Promise<ApiKey | null> {
   const row = await database.read
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .selectAll('api_keys')
-    .select(['accounts.frozen', 'accounts.price_multiplier_ppm'])
+    .select(accountColumns)
     .where('api_keys.digest', '=', digest)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
@@ -75,7 +77,7 @@ async function readModelMultipliers(database: Database, accountId: string): Prom
   return rows.length === 0 ? null : new Map(rows.map((row) => [row.model_id, row.multiplier_ppm]));
 }
 
-type KeyRow = Selectable<ApiKeysTable> & Pick<Selectable<AccountsTable>, 'frozen' | 'price_multiplier_ppm'>;
+type KeyRow = Selectable<ApiKeysTable> & Pick<Selectable<AccountsTable>, (typeof accountColumns)[number]>;
 
 function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm']): ApiKey {
   return {
@@ -87,6 +89,8 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     models: row.models === null ? null : new Set(JSON.parse(row.models) as string[]),
     requestsPerMinute: row.requests_per_minute,
     accountFrozen: row.frozen === 1,
+    retainResponses: row.retain_responses === 1,
+    cacheGeneration: row.cache_generation,
     priceMultiplierPpm: row.price_multiplier_ppm,
     modelMultipliersPpm,
   };

@@ -56,6 +56,8 @@ export type Settle = {
   readonly record: ChargeRecord;
   /** Of a request under an Idempotency-Key: its answer, stored in the same transaction. Left out: none is. */
   readonly stored?: StoredAnswer;
+  /** Of a request that may be cached: its answer, stored in the same transaction. Left out: none is. */
+  readonly cached?: CachedAnswer;
 };
 
 /** What a request that is sent again is answered with. The ledger writes it and does not look at it. */
@@ -69,6 +71,21 @@ export type StoredAnswer = {
   readonly headers: string;
   /** Encrypted, base64; null: too long to be kept. */
   readonly body: string | null;
+  /** From the charge on. */
+  readonly keptForMs: number;
+};
+
+/** What identical requests of the account are answered with. The ledger writes it, for the account that pays, and does not look at it. */
+export type CachedAnswer = {
+  readonly digest: string;
+  /** It is stored only while the account is still of this one, and keeps its answers. */
+  readonly generation: number;
+  readonly contentType: string;
+  /** JSON. */
+  readonly headers: string;
+  /** Encrypted, base64. */
+  readonly body: string;
+  readonly sizeBytes: number;
   /** From the charge on. */
   readonly keptForMs: number;
 };

@@ -2,6 +2,8 @@
 
 /** The canonical text of a value that `JSON.parse` gave. Example: `{"b": 1, "a": [2]}` → `{"a":[2],"b":1}`. */
 export function canonicalJson(value: unknown): string {
+  // `1e999` is JSON, and no null.
+  if (value === Infinity || value === -Infinity) return value > 0 ? '1e999' : '-1e999';
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
   const members = value as Readonly<Record<string, unknown>>;

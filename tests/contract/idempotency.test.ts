@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import { Idempotency } from '../../src/idempotency/idempotency.ts';
 import { nameRequest } from '../../src/idempotency/request-name.ts';
-import type { StoredResponse } from '../../src/idempotency/claim.ts';
+import type { StoredResponse } from '../../src/canonical/stored-response.ts';
 import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 

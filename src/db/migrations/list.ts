@@ -8,6 +8,7 @@ import { extensions } from './0002-extensions.ts';
 import { webSearches } from './0003-web-searches.ts';
 import { prices, pricesOnPostgres } from './0004-prices.ts';
 import { idempotentResponses, idempotentResponsesOnPostgres } from './0005-idempotent-responses.ts';
+import { cachedResponses, cachedResponsesOnPostgres } from './0006-cached-responses.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -17,6 +18,7 @@ const sqlite = {
   '0003-web-searches': webSearches,
   '0004-prices': prices,
   '0005-idempotent-responses': idempotentResponses,
+  '0006-cached-responses': cachedResponses,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -25,6 +27,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0003-web-searches': webSearches,
   '0004-prices': pricesOnPostgres,
   '0005-idempotent-responses': idempotentResponsesOnPostgres,
+  '0006-cached-responses': cachedResponsesOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

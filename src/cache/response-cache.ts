@@ -1,0 +1,137 @@
+// Answers to requests that are identical, for each account: the hot ones in memory, all of them in the database for seven days.
+// Requests that come together share one run. What the cache cannot read or do is a miss, never a failed request.
+import type { KeyObject } from 'node:crypto';
+import type { WholeResponse } from '../canonical/stored-response.ts';
+import type { Database } from '../db/database.ts';
+import { createSealer, type Sealer } from '../lib/sealed-text.ts';
+import { Turn } from '../lib/turn.ts';
+import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
+import { CacheRun, keptForMs, placeOf } from './cache-run.ts';
+import { type CachedRow, findCached } from './cached-rows.ts';
+import { type CacheHit, HotResponses, idOf } from './hot-responses.ts';
+import { Upkeep } from './upkeep.ts';
+
+export type CacheBegun =
+  | CacheHit
+  /** The request is the caller's to run. It must end the run, whatever happens. */
+  | { readonly kind: 'run'; readonly run: CacheRun }
+  /** The signal came first. */
+  | { readonly kind: 'abandoned' };
+
+export type ResponseCacheOptions = {
+  readonly database: Database;
+  /** The installation's. */
+  readonly secret: Uint8Array;
+  /** The budget of this process's memory. */
+  readonly memoryBytes: number;
+  /** The budget of the table. */
+  readonly diskBytes: number;
+  /** Of a body that is cached. */
+  readonly bodyBytesMax: number;
+  readonly onError: (error: unknown) => void;
+  readonly nowMs?: () => number;
+};
+
+const upkeepEveryMs = 60_000;
+
+export class ResponseCache {
+  readonly #options: ResponseCacheOptions;
+  readonly #nameKey: KeyObject;
+  readonly #sealer: Sealer;
+  readonly #hot: HotResponses;
+  readonly #turns = new Map<string, Turn<WholeResponse>>();
+  readonly #upkeep: Upkeep;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: ResponseCacheOptions) {
+    const { database, secret, memoryBytes, diskBytes, onError } = options;
+    this.#options = options;
+    this.#nameKey = nameKeyFrom(secret);
+    this.#sealer = createSealer(secret, 'cached responses');
+    this.#hot = new HotResponses({ memoryBytes, nowMs: () => this.#nowMs() });
+    this.#upkeep = new Upkeep({ database, diskBytes, hot: this.#hot });
+    this.#timer = setInterval(() => void this.removeEnded().catch(onError), upkeepEveryMs).unref();
+  }
+
+  nameOf(request: CachedRequest): CacheName {
+    return nameCached(this.#nameKey, request);
+  }
+
+  /** What to do about a request. A hit in memory is answered at once, without a promise. The signal ends a wait. */
+  begin(name: CacheName, { signal }: { readonly signal: AbortSignal }): CacheBegun | Promise<CacheBegun> {
+    return this.#hot.get(name) ?? this.#beginCold(name, signal);
+  }
+
+  /** Drops an account's answers from memory. */
+  forget(accountId: string): void {
+    this.#hot.forget(accountId);
+  }
+
+  /** Removes what is of no use any more, or too much, in small steps. */
+  async removeEnded(): Promise<void> {
+    await this.#upkeep.run(this.#nowMs());
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #beginCold(name: CacheName, signal: AbortSignal): Promise<CacheBegun> {
+    while (!signal.aborted) {
+      const turn = this.#turns.get(idOf(name));
+      if (!turn) return this.#takeTurn(name, signal);
+      const response = await turn.wait(signal);
+      if (response) return { kind: 'hit', response };
+    }
+    return { kind: 'abandoned' };
+  }
+
+  /** The turn is taken before anything is waited for, so that of requests that come together one asks the database. */
+  async #takeTurn(name: CacheName, signal: AbortSignal): Promise<CacheBegun> {
+    const turn = new Turn<WholeResponse>();
+    const id = idOf(name);
+    this.#turns.set(id, turn);
+    const end = (response: WholeResponse | null) => {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+      turn.end(response);
+    };
+    const response = await this.#find(name);
+    if (response || signal.aborted) {
+      end(response);
+      return response ? { kind: 'hit', response } : { kind: 'abandoned' };
+    }
+    const share = (stored: WholeResponse | null) => {
+      if (stored) this.#hot.set(name, stored, keptForMs);
+      end(stored);
+    };
+    const { bodyBytesMax } = this.#options;
+    return { kind: 'run', run: new CacheRun({ name, turn, sealer: this.#sealer, bodyBytesMax, end: share }) };
+  }
+
+  /** In the database. A row that cannot be read, whatever is wrong with it, is as good as none: the next answer takes its place. */
+  async #find(name: CacheName): Promise<WholeResponse | null> {
+    try {
+      const row = await findCached(this.#options.database, name, this.#nowMs());
+      if (!row) return null;
+      const response = await this.#read(name, row);
+      this.#hot.set(name, response, row.expires_at_ms - this.#nowMs());
+      return response;
+    } catch (error) {
+      this.#options.onError(error);
+      return null;
+    }
+  }
+
+  async #read(name: CacheName, { content_type, headers, body }: CachedRow): Promise<WholeResponse> {
+    return {
+      status: 200,
+      contentType: content_type,
+      headers: JSON.parse(headers) as Record<string, string>,
+      body: await this.#sealer.open(body, placeOf(name)),
+    };
+  }
+
+  #nowMs(): number {
+    return (this.#options.nowMs ?? Date.now)();
+  }
+}
