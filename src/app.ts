@@ -63,25 +63,18 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   });
   const report = (message: string) => (err: unknown) => log.error({ err }, message);
   const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read') });
+  const kept = { database, secret, onError: report('answers that are kept cannot be read or tidied up; it is tried again') };
   const gateway: Gateway = {
     config,
     catalog,
     ledger,
     readBalance: (ledgerId) => readBalance(database.read, ledgerId),
-    idempotency: new Idempotency({
-      database,
-      secret,
-      owner,
-      bodyBytesMax: config.idempotency.body_limit_bytes,
-      onError: report('idempotent requests cannot be tidied up; it is tried again'),
-    }),
+    idempotency: new Idempotency({ ...kept, owner, bodyBytesMax: config.idempotency.body_limit_bytes }),
     cache: new ResponseCache({
-      database,
-      secret,
+      ...kept,
       memoryBytes: config.cache.memory_bytes,
       diskBytes: config.cache.disk_bytes,
       bodyBytesMax: config.cache.body_limit_bytes,
-      onError: report('a cached answer cannot be read, or the cache not be tidied up; it is gone on without'),
     }),
     providers: connectProviders(config),
     upstreams: createUpstreams(),

@@ -1,5 +1,5 @@
 // Makes and lists accounts: what the command line and, later, the dashboard do.
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
@@ -10,6 +10,7 @@ export type AccountListing = {
   readonly name: string;
   readonly created_at: string;
   readonly frozen: boolean;
+  readonly retain_responses: boolean;
   readonly live_available_micros: Micros;
   readonly test_available_micros: Micros;
 };
@@ -47,6 +48,8 @@ export type AccountChange = {
   readonly modelPrice?: { readonly modelId: string; readonly multiplierPpm: number | null };
   /** A frozen account cannot spend; what runs is still charged. */
   readonly isFrozen?: boolean;
+  /** Whether its answers are kept. Once they are not, those that were are not served any more; erasing them is left to the caller. */
+  readonly retainResponses?: boolean;
 };
 
 /** Every gateway on the database sees it within seconds. Returns whether there is such an account. */
@@ -54,16 +57,33 @@ export async function updateAccount(database: Database, id: string, change: Acco
   return database.write.transaction().execute(async (transaction) => {
     const account = await transaction.selectFrom('accounts').select('id').where('id', '=', id).executeTakeFirst();
     if (!account) return false;
-    const { priceMultiplierPpm, modelPrice, isFrozen } = change;
+    const { priceMultiplierPpm, modelPrice, isFrozen, retainResponses } = change;
     const columns = {
       ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
       ...(isFrozen !== undefined && { frozen: isFrozen ? (1 as const) : (0 as const) }),
+      ...(retainResponses !== undefined && { retain_responses: retainResponses ? (1 as const) : (0 as const) }),
+      ...(retainResponses === false && { cache_generation: nextGeneration }),
     };
     if (Object.keys(columns).length > 0) await transaction.updateTable('accounts').set(columns).where('id', '=', id).execute();
     if (modelPrice) await setModelPrice(transaction, id, modelPrice);
     return true;
   });
 }
+
+/**
+ * What is in the account's cache is not served any more, by any gateway on the database within seconds; erasing it is left to the
+ * caller. Returns whether there is such an account.
+ */
+export async function raiseCacheGeneration(database: Database, id: string): Promise<boolean> {
+  const [result] = await database.write
+    .updateTable('accounts')
+    .set({ cache_generation: nextGeneration })
+    .where('id', '=', id)
+    .execute();
+  return result!.numUpdatedRows > 0n;
+}
+
+const nextGeneration = sql<number>`cache_generation + 1`;
 
 async function setModelPrice(
   transaction: Transaction<Tables>,
@@ -102,6 +122,7 @@ export async function listAccounts(database: Database): Promise<AccountListing[]
       'accounts.name',
       'accounts.created_at_ms',
       'accounts.frozen',
+      'accounts.retain_responses',
       'ledgers.mode',
       'ledgers.posted_micros',
       'ledgers.held_micros',
@@ -117,6 +138,7 @@ export async function listAccounts(database: Database): Promise<AccountListing[]
       name: row.name,
       created_at: new Date(row.created_at_ms).toISOString(),
       frozen: row.frozen === 1,
+      retain_responses: row.retain_responses === 1,
       live_available_micros: 0 as Micros,
       test_available_micros: 0 as Micros,
     };

@@ -1,17 +1,22 @@
 // The table of cached answers. It is written by the ledger, in the transaction that charges an answer; here it is read and cleared.
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { CachedResponsesTable, Tables } from '../db/schema.ts';
+import type { CachedResponsesTable } from '../db/schema.ts';
+import { firstWithin } from '../lib/first-within.ts';
 import type { CacheName } from './cache-name.ts';
 
 export type CachedRow = Pick<Selectable<CachedResponsesTable>, 'content_type' | 'headers' | 'body' | 'expires_at_ms'>;
-/** A row as it was seen; one that has taken its place since is another. */
-type SeenRow = Pick<Selectable<CachedResponsesTable>, 'account_id' | 'digest' | 'created_at_ms' | 'size_bytes'>;
+
+/** Without its body, from an index alone. */
+type RowSize = Pick<Selectable<CachedResponsesTable>, 'account_id' | 'digest' | 'expires_at_ms' | 'size_bytes'>;
+/** A place in the order of age. All rows are kept equally long, so that the oldest expire first. */
+export type Age = Omit<RowSize, 'size_bytes'>;
 
 /** What one step removes at most, so that others never wait long behind it: long bodies are long to delete. */
 const stepRows = 200;
 const stepBytes = 4 * 1024 * 1024;
+const pageRows = 1_000;
 
 export async function findCached(database: Database, name: CacheName, nowMs: number): Promise<CachedRow | null> {
   const row = await database.read
@@ -25,42 +30,82 @@ export async function findCached(database: Database, name: CacheName, nowMs: num
   return row ?? null;
 }
 
-/** Removes what an account had cached under generations below this one. */
-export async function removeOlderGenerations(database: Database, accountId: string, generation: number): Promise<void> {
-  await removeInSteps(database.transient, () =>
-    seenRows(database).where('account_id', '=', accountId).where('generation', '<', generation).limit(stepRows).execute(),
-  );
-}
-
 export async function removeExpired(database: Database, nowMs: number): Promise<void> {
-  await removeInSteps(database.transient, () => removable(database, nowMs));
+  const expired = rowSizes(database).where('expires_at_ms', '<=', nowMs).orderBy('expires_at_ms').limit(stepRows);
+  await removeInSteps(database, () => expired.execute());
 }
 
-/** Those that expire by then, the oldest first. */
-function removable(database: Database, untilMs: number): Promise<SeenRow[]> {
-  return seenRows(database).where('expires_at_ms', '<=', untilMs).orderBy('expires_at_ms').limit(stepRows).execute();
+/** Removes a row and all that are older. */
+export async function removeOldest(database: Database, { expires_at_ms, account_id, digest }: Age): Promise<void> {
+  const oldest = rowSizes(database)
+    .where(sql<boolean>`(expires_at_ms, account_id, digest) <= (${expires_at_ms}, ${account_id}, ${digest})`)
+    .orderBy('expires_at_ms')
+    .limit(stepRows);
+  await removeInSteps(database, () => oldest.execute());
 }
 
-function seenRows(database: Database) {
-  return database.read.selectFrom('cached_responses').select(['account_id', 'digest', 'created_at_ms', 'size_bytes']);
+/** Removes what an account has under generations below this one. Returns how many answers that were. */
+export async function removeGenerationsBelow(database: Database, accountId: string, generation: number): Promise<number> {
+  const outdated = rowSizes(database).where('account_id', '=', accountId).where('generation', '<', generation).limit(stepRows);
+  return removeInSteps(database, () => outdated.execute());
 }
 
-/** Rows are looked for without the write lock. */
-async function removeInSteps(writer: Kysely<Tables>, find: () => Promise<SeenRow[]>): Promise<void> {
-  for (let rows = await find(); rows.length > 0; rows = await find()) {
-    await removeRows(writer, firstOf(rows));
-    // SQLite answers without leaving this thread: requests get their turn in between.
+/** From the newest to the oldest, in pages. */
+export async function* rowsFromNewest(database: Database): AsyncGenerator<RowSize> {
+  const newest = rowSizes(database)
+    .orderBy('expires_at_ms', 'desc')
+    .orderBy('account_id', 'desc')
+    .orderBy('digest', 'desc')
+    .limit(pageRows);
+  let page = await newest.execute();
+  for (let last = page.at(-1); last; last = page.at(-1)) {
+    yield* page;
     await setImmediate();
+    const { expires_at_ms, account_id, digest } = last;
+    page = await newest
+      .where(sql<boolean>`(expires_at_ms, account_id, digest) < (${expires_at_ms}, ${account_id}, ${digest})`)
+      .execute();
   }
 }
 
-function firstOf(rows: readonly SeenRow[]): readonly SeenRow[] {
-  let bytes = 0;
-  const end = rows.findIndex(({ size_bytes: sizeBytes }) => (bytes += sizeBytes) > stepBytes);
-  return end === -1 ? rows : rows.slice(0, end + 1);
+/** What the rows take that expire after a time, and when the last of them does. */
+export async function measureSince(
+  database: Database,
+  expiresAfterMs: number,
+): Promise<{ readonly bytes: number; readonly newestMs: number | null }> {
+  return database.read
+    .selectFrom('cached_responses')
+    .select([
+      sql<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`.as('bytes'),
+      ({ fn }) => fn.max('expires_at_ms').as('newestMs'),
+    ])
+    .where('expires_at_ms', '>', expiresAfterMs)
+    .executeTakeFirstOrThrow();
 }
 
-async function removeRows(writer: Kysely<Tables>, rows: readonly SeenRow[]): Promise<void> {
-  const seen = rows.map((row) => sql`(${row.account_id}, ${row.digest}, cast(${row.created_at_ms} as bigint))`);
-  await sql`delete from cached_responses where (account_id, digest, created_at_ms) in (values ${sql.join(seen)})`.execute(writer);
+function rowSizes(database: Database) {
+  return database.read.selectFrom('cached_responses').select(['account_id', 'digest', 'expires_at_ms', 'size_bytes']);
+}
+
+/**
+ * Rows are looked for without the write lock, and removed as they were seen: what has taken their place since stays. Returns how many
+ * were removed.
+ */
+async function removeInSteps(database: Database, find: () => Promise<RowSize[]>): Promise<number> {
+  let removed = 0;
+  for (let rows = await find(); rows.length > 0; rows = await find()) {
+    const seen = stepOf(rows).map((row) => sql`(${row.account_id}, ${row.digest}, cast(${row.expires_at_ms} as bigint))`);
+    const statement = sql`delete from cached_responses where (account_id, digest, expires_at_ms) in (values ${sql.join(seen)})`;
+    await statement.execute(database.transient);
+    removed += seen.length;
+    // SQLite answers without leaving this thread: requests get their turn in between.
+    await setImmediate();
+  }
+  return removed;
+}
+
+/** In one order for everybody, so that two gateways at the same work do not lock each other out. */
+function stepOf(rows: readonly RowSize[]): RowSize[] {
+  const step = firstWithin(rows, stepBytes, (row) => row.size_bytes);
+  return step.toSorted((one, other) => (one.account_id + one.digest < other.account_id + other.digest ? -1 : 1));
 }

@@ -39,11 +39,10 @@ export class HotResponses {
     account.generation = name.generation;
     this.#accounts.set(name.accountId, account);
     const id = idOf(name);
-    account.ids.add(id);
     const size = entryBytes + Buffer.byteLength(response.body);
     this.#entries.set(id, { kind: 'hit', response, accountId: name.accountId }, { ttl: keptForMs, size });
     // One that is larger than all of the memory is not taken.
-    if (!this.#entries.has(id)) account.ids.delete(id);
+    if (this.#entries.has(id)) account.ids.add(id);
   }
 
   forget(accountId: string): void {

@@ -1,7 +1,16 @@
 // `tollgate accounts …`
-import { createAccount, listAccounts, updateAccount, type AccountChange } from '../accounts/manage-accounts.ts';
+import {
+  type AccountChange,
+  createAccount,
+  listAccounts,
+  raiseCacheGeneration,
+  updateAccount,
+} from '../accounts/manage-accounts.ts';
+import { removePurgedOf } from '../cache/purged-accounts.ts';
 import { loadCatalog } from '../catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
+import type { Database } from '../db/database.ts';
+import { dropBodies } from '../idempotency/claims.ts';
 import type { Micros } from '../lib/money.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
@@ -41,23 +50,46 @@ type AccountOptions = JsonOption & {
   readonly priceMultiplier?: OrNone<number>;
   readonly model?: string;
   readonly frozen?: 'yes' | 'no';
+  readonly retainResponses?: 'on' | 'off';
 };
 
 export async function updateAccountCommand(accountId: string, options: AccountOptions): Promise<void> {
   await withInstallation(async ({ config, database }) => {
     const change = changeOf(config, options);
     if (!(await updateAccount(database, accountId, change))) throw noAccount(accountId);
-    printResult(options, { id: accountId }, `Account ${accountId} is changed; a running gateway follows within seconds.`);
+    const erased = options.retainResponses === 'off' ? await eraseResponses(database, accountId) : {};
+    const done = `Account ${accountId} is changed; a running gateway follows within seconds.`;
+    printResult(options, { id: accountId, ...erased }, done);
   });
 }
 
-function changeOf(config: Config, { priceMultiplier, model, frozen }: AccountOptions): AccountChange {
+export async function purgeAccountCommand(accountId: string, options: JsonOption): Promise<void> {
+  await withInstallation(async ({ database }) => {
+    if (!(await raiseCacheGeneration(database, accountId))) throw noAccount(accountId);
+    const erased = await eraseResponses(database, accountId);
+    const done =
+      `${erased.cached_responses_erased} cached answers and ${erased.replayed_responses_erased} answers kept for replay are erased. ` +
+      'No gateway serves them any more: one that runs follows within seconds.';
+    printResult(options, { id: accountId, ...erased }, done);
+  });
+}
+
+/** After the generation was raised: nothing of it is served while it goes. */
+async function eraseResponses(database: Database, accountId: string) {
+  return {
+    cached_responses_erased: await removePurgedOf(database, accountId),
+    replayed_responses_erased: await dropBodies(database, accountId),
+  };
+}
+
+function changeOf(config: Config, { priceMultiplier, model, frozen, retainResponses }: AccountOptions): AccountChange {
   if (model !== undefined && priceMultiplier === undefined) throw new CommandFailed('--model needs --price-multiplier beside it');
   if (model === undefined && priceMultiplier === none) {
     throw new CommandFailed('--price-multiplier none clears the price of a --model; for all models give 1');
   }
   return {
     ...(frozen !== undefined && { isFrozen: frozen === 'yes' }),
+    ...(retainResponses !== undefined && { retainResponses: retainResponses === 'on' }),
     ...(priceMultiplier !== undefined &&
       priceMultiplier !== none &&
       model === undefined && { priceMultiplierPpm: priceMultiplier }),

@@ -97,7 +97,15 @@ function buildProgram(): Command {
     )
     .option('--model <id>', 'for this model alone')
     .addOption(accounts.createOption('--frozen <yes|no>', 'whether it may spend').choices(['yes', 'no']))
+    .addOption(
+      accounts
+        .createOption('--retain-responses <on|off>', 'whether its answers are kept, cached or for replay; off erases them')
+        .choices(['on', 'off']),
+    )
     .action(async (id, options) => (await accountsCommands()).updateAccountCommand(id, options));
+  json(accounts.command('purge').description('erase the answers kept of an account').argument('<account>')).action(
+    async (id, options) => (await accountsCommands()).purgeAccountCommand(id, options),
+  );
   adjustment(json(accounts.command('credit').description('add to a balance'))).action(async (id, options) =>
     (await accountsCommands()).creditAccountCommand(id, options),
   );

@@ -2,7 +2,7 @@
 // An entry is the only thing that changes a balance, so the way it changes one is written here once.
 import type { EntryKind } from '../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
-import type { ChargeRecord, LedgerId, StoredAnswer } from './commands.ts';
+import type { CachedAnswer, ChargeRecord, LedgerId, StoredAnswer } from './commands.ts';
 
 export type Book = {
   /** A ledger that is missing here does not exist. */
@@ -89,6 +89,13 @@ export type StoredResponse = Omit<StoredAnswer, 'keptForMs'> & {
   readonly requestId: string;
   readonly keyId: string;
   readonly storedAtMs: number;
+  readonly expiresAtMs: number;
+};
+
+/** The answer of a settled request, for identical ones of its account. */
+export type CachedResponse = Omit<CachedAnswer, 'keptForMs'> & {
+  readonly accountId: string;
+  readonly createdAtMs: number;
   readonly expiresAtMs: number;
 };
 

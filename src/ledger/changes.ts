@@ -1,5 +1,6 @@
 // What a decision changes, row by row, for any store: each row once, however many commands of the batch changed it.
 import {
+  type CachedResponse,
   type Charge,
   type Entry,
   type Hold,
@@ -28,9 +29,11 @@ export type Changes = {
   readonly charges: readonly Charge[];
   /** Each takes the place of its request's claim, unless the key is another's by now. */
   readonly responses: readonly StoredResponse[];
+  /** The last of each name. Each takes the place of an older one, while its account keeps answers and was not purged. */
+  readonly cached: readonly CachedResponse[];
 };
 
-export function changesOf({ book, entries, charges, prices, responses }: Decision): Changes {
+export function changesOf({ book, entries, charges, prices, responses, cached }: Decision): Changes {
   const windows = entries.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
   const opened = new Set(entries.filter(({ kind }) => kind === 'reserve').map(({ id }) => id));
   const enlarged = entries.filter(({ kind }) => kind === 'extend').map(({ id }) => holdIdOfExtension(id));
@@ -45,5 +48,6 @@ export function changesOf({ book, entries, charges, prices, responses }: Decisio
     prices: [...new Map(prices.map((price) => [price.id, price])).values()],
     charges,
     responses,
+    cached: [...new Map(cached.map((answer) => [`${answer.accountId} ${answer.digest}`, answer])).values()],
   };
 }

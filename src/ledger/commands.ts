@@ -12,6 +12,10 @@ export function ledgerIdOf(accountId: string, mode: Mode): LedgerId {
   return `${accountId}:${mode}`;
 }
 
+export function accountIdOf(ledgerId: LedgerId): string {
+  return ledgerId.slice(0, ledgerId.lastIndexOf(':'));
+}
+
 export type Command = Reserve | Extend | Settle | Release | Credit | Debit;
 
 /** Holds the most that a request can cost against the balance and both caps of its key, in one atomic step. */

@@ -8,6 +8,7 @@ import { totalInputTokens } from '../canonical/usage.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
 import {
   type Book,
+  type CachedResponse,
   type Charge,
   type Entry,
   extensionId,
@@ -20,6 +21,7 @@ import {
   windowOf,
   windowsOfEntry,
 } from './book.ts';
+import { accountIdOf } from './commands.ts';
 import type { Command, Credit, Debit, Extend, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
 import { endsHold, findEntry, findReserved, negative, newEntry, type ReservedHold } from './journal.ts';
 import { refuseHold, roomMicros } from './limits.ts';
@@ -37,6 +39,7 @@ export type Decision = {
   /** Those that the charges were made by, as often as they were. */
   readonly prices: readonly KeptPrice[];
   readonly responses: readonly StoredResponse[];
+  readonly cached: readonly CachedResponse[];
 };
 
 /** What one command comes to. Without an entry it changes nothing. */
@@ -47,6 +50,7 @@ type Step = {
   readonly charge?: Charge;
   readonly price?: KeptPrice | null;
   readonly response?: StoredResponse | null;
+  readonly cached?: CachedResponse | null;
 };
 
 const unknownHold: Step = { outcome: { type: 'unknown-hold' } };
@@ -77,6 +81,7 @@ export function runCommands(book: Book, commands: readonly (Command | Expire)[],
     charges: steps.flatMap((step) => step.charge ?? []),
     prices: steps.flatMap((step) => step.price ?? []),
     responses: steps.flatMap((step) => step.response ?? []),
+    cached: steps.flatMap((step) => step.cached ?? []),
   };
 }
 
@@ -168,8 +173,9 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     lossMicros: micros(costMicros - chargedMicros),
     createdAtMs: timeOf(ledger, nowMs),
   });
-  const [charge, response] = [chargeOf(command, hold, entry), responseOf(command, entry)];
-  return { outcome: chargedBy(entry), entry, charge, price: command.price, response };
+  const charge = chargeOf(command, hold, entry);
+  const kept = { response: responseOf(command, entry), cached: cachedOf(command, entry) };
+  return { outcome: chargedBy(entry), entry, charge, price: command.price, ...kept };
 }
 
 /** The request is free. After an expiry there is nothing left to give back, but its loss is booked and a settlement comes too late. */
@@ -264,6 +270,13 @@ function responseOf({ holdId, keyId, stored }: Settle, { createdAtMs }: Entry): 
   if (!stored) return null;
   const { keptForMs, ...answer } = stored;
   return { ...answer, requestId: holdId, keyId, storedAtMs: createdAtMs, expiresAtMs: createdAtMs + keptForMs };
+}
+
+/** The account is the one that pays, whatever the caller meant. */
+function cachedOf({ cached }: Settle, { ledgerId, createdAtMs }: Entry): CachedResponse | null {
+  if (!cached) return null;
+  const { keptForMs, ...answer } = cached;
+  return { ...answer, accountId: accountIdOf(ledgerId), createdAtMs, expiresAtMs: createdAtMs + keptForMs };
 }
 
 function chargedBy(entry: Entry): Outcome {

@@ -2,11 +2,30 @@
 // in and out as JSON, so that each is one parameter or one value.
 import type { ClientBase } from 'pg';
 import type { Selectable } from 'kysely';
-import type { ChargesTable, EntriesTable, HoldsTable, IdempotentResponsesTable, Tables } from '../db/schema.ts';
+import type {
+  CachedResponsesTable,
+  ChargesTable,
+  EntriesTable,
+  HoldsTable,
+  IdempotentResponsesTable,
+  Tables,
+} from '../db/schema.ts';
 import type { Changes } from './changes.ts';
 import type { LedgerId } from './commands.ts';
 import type { Names } from './postgres-names.ts';
-import { type EntryRow, type HoldRow, onOwnClaim, rowOfCharge, rowOfEntry, rowOfHold, rowOfResponse } from './rows.ts';
+import {
+  bodyIfKept,
+  type EntryRow,
+  type HoldRow,
+  ofKeepingAccount,
+  onOlderAnswer,
+  onOwnClaim,
+  rowOfCached,
+  rowOfCharge,
+  rowOfEntry,
+  rowOfHold,
+  rowOfResponse,
+} from './rows.ts';
 
 /** Plans that are made once, and stay right when tables grow: everything here is found by its key. */
 export const ledgerSettings = [
@@ -157,10 +176,21 @@ const responseTypes = {
   stored_at_ms: 'bigint',
   expires_at_ms: 'bigint',
 } satisfies Record<keyof Omit<IdempotentResponsesTable, 'body'>, string>;
-const responseColumns = Object.keys(responseTypes).join(', ');
-const typedResponseColumns = Object.entries(responseTypes)
-  .map(([name, type]) => `${name} ${type}`)
-  .join(', ');
+const cachedTypes = {
+  account_id: 'text',
+  digest: 'text',
+  generation: 'bigint',
+  content_type: 'text',
+  headers: 'text',
+  size_bytes: 'bigint',
+  created_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+} satisfies Record<keyof Omit<CachedResponsesTable, 'body'>, string>;
+const columnsIn = (types: object) => Object.keys(types).join(', ');
+const typedRow = (types: object) =>
+  `row (${Object.entries(types)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')}, body text)`;
 
 /** Entries are numbered in the order in which they were decided. */
 const saveText = `
@@ -184,9 +214,17 @@ new_prices as (
 ),
 new_charges as (insert into charges (${chargeColumns}) select ${chargeColumns} from json_populate_recordset(null::charges, $6)),
 new_responses as (
-  insert into idempotent_responses (${responseColumns}, body)
-  select ${responseColumns}, decode(body, 'base64') from json_to_recordset($9) as row (${typedResponseColumns}, body text)
+  insert into idempotent_responses (${columnsIn(responseTypes)}, body)
+  select ${columnsIn(responseTypes)}, decode(${bodyIfKept}, 'base64') from json_to_recordset($9) as ${typedRow(responseTypes)}
   ${onOwnClaim}
+),
+new_cached as (
+  insert into cached_responses (${columnsIn(cachedTypes)}, body)
+  select ${Object.keys(cachedTypes)
+    .map((name) => `row.${name}`)
+    .join(', ')}, decode(row.body, 'base64')
+  from json_to_recordset($10) as ${typedRow(cachedTypes)} join accounts on ${ofKeepingAccount}
+  ${onOlderAnswer}
 )
 insert into entries (${entryColumns})
 select ${entryColumns} from rows from (json_populate_recordset(null::entries, $7)) with ordinality order by ordinality`;
@@ -219,6 +257,7 @@ export async function saveChanges(client: ClientBase, changes: Changes): Promise
     JSON.stringify(changes.entries.map(rowOfEntry)),
     JSON.stringify(changes.prices),
     JSON.stringify(changes.responses.map(rowOfResponse)),
+    JSON.stringify(changes.cached.map(rowOfCached)),
   ];
   await client.query({ name: 'ledger-save', text: saveText, values });
 }

@@ -1,7 +1,7 @@
 // Between the ledger's values and the database's rows, the same for every store.
 import type { Insertable, Selectable } from 'kysely';
-import type { ChargesTable, EntriesTable, HoldsTable, IdempotentResponsesTable } from '../db/schema.ts';
-import type { Charge, Entry, Hold, StoredResponse } from './book.ts';
+import type { CachedResponsesTable, ChargesTable, EntriesTable, HoldsTable, IdempotentResponsesTable } from '../db/schema.ts';
+import type { CachedResponse, Charge, Entry, Hold, StoredResponse } from './book.ts';
 import type { LedgerId } from './commands.ts';
 
 export type EntryRow = Selectable<EntriesTable>;
@@ -96,11 +96,41 @@ export function rowOfResponse(response: StoredResponse): ResponseRow {
   };
 }
 
+/** Of a new answer, as `row`: null while the account of its key keeps none, which it may have chosen after the request began. */
+export const bodyIfKept = `case when (select accounts.retain_responses
+  from api_keys join accounts on accounts.id = api_keys.account_id where api_keys.id = row.key_id) = 1 then row.body end`;
+
 /** Of an insert that meets the row of the key: it takes the place of the claim of the same request, and of no other. */
 export const onOwnClaim = `on conflict (key_id, key_digest) do update set
   state = excluded.state, status = excluded.status, content_type = excluded.content_type, headers = excluded.headers,
   body = excluded.body, stored_at_ms = excluded.stored_at_ms, expires_at_ms = excluded.expires_at_ms
 where idempotent_responses.request_id = excluded.request_id`;
+
+/** With the body in base64, like a response's. */
+type CachedRow = Omit<Selectable<CachedResponsesTable>, 'body'> & { readonly body: string };
+
+export function rowOfCached(cached: CachedResponse): CachedRow {
+  return {
+    account_id: cached.accountId,
+    digest: cached.digest,
+    generation: cached.generation,
+    content_type: cached.contentType,
+    headers: cached.headers,
+    body: cached.body,
+    size_bytes: cached.sizeBytes,
+    created_at_ms: cached.createdAtMs,
+    expires_at_ms: cached.expiresAtMs,
+  };
+}
+
+/** Where a new answer, as `row`, is stored: an account that was purged meanwhile, or keeps no answers, stores none. */
+export const ofKeepingAccount = `accounts.id = row.account_id and accounts.cache_generation = row.generation
+  and accounts.retain_responses = 1`;
+
+/** Of an insert that meets an older answer to the same request. */
+export const onOlderAnswer = `on conflict (account_id, digest) do update set
+  generation = excluded.generation, content_type = excluded.content_type, headers = excluded.headers, body = excluded.body,
+  size_bytes = excluded.size_bytes, created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms`;
 
 export function rowOfCharge(charge: Charge): ChargeRow {
   return {

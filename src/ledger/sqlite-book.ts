@@ -81,4 +81,5 @@ export function saveDecision(statements: LedgerStatements, decision: Decision): 
   changes.prices.forEach(statements.keepPrice);
   changes.charges.forEach(statements.insertCharge);
   changes.responses.forEach(statements.storeResponse);
+  changes.cached.forEach(statements.cacheResponse);
 }

@@ -1,15 +1,19 @@
 // The ledger's hot statements on SQLite, written by hand and kept prepared for the life of the connection.
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
-import type { Entry, Hold, LedgerState, StoredResponse, Window, WindowKind } from './book.ts';
+import type { Entry, Hold, LedgerState, Window, WindowKind } from './book.ts';
 import type { LedgerId } from './commands.ts';
 import {
+  bodyIfKept,
   entryOfRow,
   type EntryRow,
   holdOfRow,
   type HoldRow,
+  ofKeepingAccount,
+  onOlderAnswer,
   onOwnClaim,
+  rowOfCached,
   rowOfCharge,
   rowOfEntry,
   rowOfHold,
@@ -31,7 +35,18 @@ export function prepareStatements(connection: DatabaseSync) {
     insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
     insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
     insertHold: prepareInsert(connection, 'holds', rowOfHold),
-    storeResponse: prepareInsert(connection, 'idempotent_responses', bytesRowOfResponse, onOwnClaim),
+    storeResponse: prepareKeeping(connection, {
+      table: 'idempotent_responses',
+      toRow: rowOfResponse,
+      body: bodyIfKept,
+      // Without the condition, SQLite would read the conflict as one of a join.
+      rest: `where true ${onOwnClaim}`,
+    }),
+    cacheResponse: prepareKeeping(connection, {
+      table: 'cached_responses',
+      toRow: rowOfCached,
+      rest: `join accounts on ${ofKeepingAccount} where true ${onOlderAnswer}`,
+    }),
   };
 }
 
@@ -121,30 +136,44 @@ function prepareAction(connection: DatabaseSync, sql: string): () => void {
 }
 
 /** The columns are those that `toRow` writes, in the order in which it writes them. */
-function prepareInsert<Value>(
-  connection: DatabaseSync,
-  table: string,
-  toRow: (value: Value) => object,
-  onConflict = '',
-): (value: Value) => void {
+function prepareInsert<Value>(connection: DatabaseSync, table: string, toRow: (value: Value) => object): (value: Value) => void {
   let insert: ((row: object) => void) | null = null;
   return (value) => {
     const row = toRow(value);
-    insert ??= prepareRowInsert(connection, { table, columns: Object.keys(row), onConflict });
+    insert ??= prepareRowInsert(connection, { table, columns: Object.keys(row) });
     insert(row);
   };
 }
 
-function bytesRowOfResponse(response: StoredResponse): object {
-  const row = rowOfResponse(response);
-  return { ...row, body: row.body === null ? null : Buffer.from(row.body, 'base64') };
+type Keeping<Value> = {
+  readonly table: string;
+  readonly toRow: (value: Value) => { readonly body: string | null };
+  /** Of the new `row`. */
+  readonly body?: string;
+  /** What follows `from row`. */
+  readonly rest: string;
+};
+
+/** An insert of an answer that depends on its account as it is now. */
+function prepareKeeping<Value>(connection: DatabaseSync, { table, toRow, body = 'row.body', rest }: Keeping<Value>) {
+  let insert: StatementSync | null = null;
+  return (value: Value): void => {
+    const row = toRow(value);
+    const names = Object.keys(row);
+    insert ??= connection.prepare(
+      `insert into ${table} (${names.join(', ')})
+      select ${names.map((name) => (name === 'body' ? body : `row.${name}`)).join(', ')}
+      from (select ${names.map((name) => `@${name} as ${name}`).join(', ')}) as row ${rest}`,
+    );
+    insert.run({ ...row, body: row.body === null ? null : Buffer.from(row.body, 'base64') });
+  };
 }
 
-type RowInsert = { readonly table: string; readonly columns: readonly string[]; readonly onConflict: string };
+type RowInsert = { readonly table: string; readonly columns: readonly string[] };
 
-function prepareRowInsert(connection: DatabaseSync, { table, columns, onConflict }: RowInsert): (row: object) => void {
+function prepareRowInsert(connection: DatabaseSync, { table, columns }: RowInsert): (row: object) => void {
   const places = columns.map(() => '?').join(', ');
-  const statement = connection.prepare(`insert into ${table} (${columns.join(', ')}) values (${places}) ${onConflict}`);
+  const statement = connection.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`);
   return (row) => {
     statement.run(...(Object.values(row) as SQLInputValue[]));
   };
