@@ -89,7 +89,7 @@ class AnswerEnd {
   }
 }
 
-function requestBytes({ port, request: { path, body }, key }: Target): Buffer {
+function requestBytes({ port, request: { path, body, headers = {} }, key }: Target): Buffer {
   const lines = [
     `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
@@ -97,6 +97,7 @@ function requestBytes({ port, request: { path, body }, key }: Target): Buffer {
     `authorization: Bearer ${key}`,
     'user-agent: bench',
     `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   return Buffer.from(lines.join('\r\n') + emptyLine + body);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describeProfile, type CpuProfile } from './cpu-profile.ts';
 import type { Installation } from './gateway.ts';
 import { underLoad } from './load.ts';
+import { hits } from './hits.ts';
 import { streams, wholeAnswers } from './workloads.ts';
 
 const warmUpMs = 4_000;
@@ -13,7 +14,7 @@ const clients = 64;
 
 /** Throws when there is no workload of that name. */
 export async function profileGateway({ start, key }: Installation, name: string): Promise<string> {
-  const all = [...wholeAnswers, ...streams];
+  const all = [...wholeAnswers, ...streams, ...hits];
   const workload = all.find((one) => one.name === name);
   if (!workload) throw new Error(`there is no workload ${name}; there are ${all.map((one) => one.name).join(', ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-profile-'));

@@ -1,5 +1,5 @@
 // `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay and the upstream alone.
-// `npm run bench -- --profile <workload>`: where its time goes. `npm run bench -- --ledger`: the ledger alone; `--history`: its reads
+// `npm run bench -- --profile <workload>`: where its time goes; `--hits`: answers that are known already. `npm run bench -- --ledger`: the ledger alone; `--history`: its reads
 // on a long history. README.md says how to read them.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { startChild } from './child.ts';
 import { compare, type Scale } from './compare.ts';
 import { installGateway } from './gateway.ts';
 import { benchHistory } from './history.ts';
+import { benchHits } from './hits.ts';
 import { benchLedger } from './ledger.ts';
 import { describeMachine } from './machine.ts';
 import { profileGateway } from './profile.ts';
@@ -33,6 +34,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    hits: { type: 'boolean', default: false },
     ledger: { type: 'boolean', default: false },
     history: { type: 'boolean', default: false },
     charges: { type: 'string', default: '10000000' },
@@ -50,7 +52,8 @@ const upstream = await startChild({ script: join(import.meta.dirname, 'upstream.
 const installation = installGateway(upstream.port);
 try {
   console.log(`\n${describeMachine(installation.dataDir)}\n`);
-  if (values.profile === undefined) await compare(installation, upstream, values.quick ? quick : full);
+  if (values.hits) console.log(await benchHits(installation, values.quick ? 300 : 1_500));
+  else if (values.profile === undefined) await compare(installation, upstream, values.quick ? quick : full);
   else console.log(await profileGateway(installation, values.profile));
 } finally {
   await upstream.stop();

@@ -5,7 +5,7 @@ import { requestBody, type WireFormat } from './bodies.ts';
 /** How the upstream plays its answer: whole, as a stream at once, as a stream in time, or as a stream that says nothing after its first event. */
 export type Play = 'whole' | 'burst' | 'paced' | 'silent';
 
-export type Request = { readonly path: string; readonly body: string };
+export type Request = { readonly path: string; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
 
 export type Workload = {
   readonly name: string;

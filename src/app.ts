@@ -12,6 +12,7 @@ import { headerNamesOf } from './gateway/headers.ts';
 import { HoldGrowths } from './gateway/hold-growth.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { connectProviders } from './gateway/providers.ts';
+import { RecentBalances } from './gateway/recent-balances.ts';
 import { createRateLimiter } from './gateway/rate-limit.ts';
 import { createUpstreams } from './gateway/upstream.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
@@ -63,12 +64,13 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   });
   const report = (message: string) => (err: unknown) => log.error({ err }, message);
   const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read') });
+  const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId) });
   const kept = { database, secret, onError: report('answers that are kept cannot be read or tidied up; it is tried again') };
   const gateway: Gateway = {
     config,
     catalog,
-    ledger,
-    readBalance: (ledgerId) => readBalance(database.read, ledgerId),
+    ledger: balances.ledger,
+    readBalance: (ledgerId) => balances.read(ledgerId),
     idempotency: new Idempotency({ ...kept, owner, bodyBytesMax: config.idempotency.body_limit_bytes }),
     cache: new ResponseCache({
       ...kept,

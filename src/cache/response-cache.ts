@@ -1,6 +1,5 @@
 // Answers to requests that are identical, for each account: the hot ones in memory, all of them in the database for seven days.
 // Requests that come together share one run. What the cache cannot read or do is a miss, never a failed request.
-import type { KeyObject } from 'node:crypto';
 import type { WholeResponse } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
@@ -36,7 +35,7 @@ const upkeepEveryMs = 60_000;
 
 export class ResponseCache {
   readonly #options: ResponseCacheOptions;
-  readonly #nameKey: KeyObject;
+  readonly #nameKey: string;
   readonly #sealer: Sealer;
   readonly #hot: HotResponses;
   readonly #turns = new Map<string, Turn<WholeResponse>>();
@@ -57,9 +56,14 @@ export class ResponseCache {
     return nameCached(this.#nameKey, request);
   }
 
-  /** What to do about a request. A hit in memory is answered at once, without a promise. The signal ends a wait. */
-  begin(name: CacheName, { signal }: { readonly signal: AbortSignal }): CacheBegun | Promise<CacheBegun> {
-    return this.#hot.get(name) ?? this.#beginCold(name, signal);
+  /** A hit in memory. */
+  recall(name: CacheName): CacheHit | undefined {
+    return this.#hot.get(name);
+  }
+
+  /** What to do about a request that memory has no answer to. The signal ends a wait. */
+  async begin(name: CacheName, { signal }: { readonly signal: AbortSignal }): Promise<CacheBegun> {
+    return this.recall(name) ?? this.#beginCold(name, signal);
   }
 
   /** Drops an account's answers from memory. */

@@ -15,19 +15,19 @@ import {
   headHeaders,
   loweredToolsOf,
   responseToStore,
-  stopWhenGone,
-  wasStoppedByClient,
+  stopWhenForsaken,
+  wasForsaken,
   type Running,
 } from './running.ts';
 import { nothingGenerated, settleHold } from './settle.ts';
 
 export async function sendAnswer(running: Running): Promise<void> {
   const { client, gateway } = running;
-  stopWhenGone(running);
+  stopWhenForsaken(running);
   const { reply, ignored } = await callUpstream(running);
   const answered = await readReply(running, reply);
   if ('kind' in answered) {
-    if (!wasStoppedByClient(running) || !answered.requestSent) throw await endFailed(running, answered.failure, nothingGenerated);
+    if (!wasForsaken(running) || !answered.requestSent) throw await endFailed(running, answered.failure, nothingGenerated);
     // The client left and the upstream was stopped: it has read the input by then, and whatever it wrote nobody saw.
     await settleHold(running, { usage: null, earlyUsage: null, outputBytes: 0, ending: 'cut-off' });
     return;

@@ -12,12 +12,14 @@ import type { HoldGrowths } from './hold-growth.ts';
 import type { KeepAlives } from './keep-alives.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { ConnectedProviders } from './providers.ts';
+import type { ReplaySource } from './replay.ts';
 import type { Upstreams } from './upstream.ts';
 
 export type Gateway = {
   readonly config: Config;
   readonly catalog: Catalog;
   readonly ledger: Ledger;
+  /** Perhaps a moment old. */
   readonly readBalance: (ledgerId: LedgerId) => Promise<Balance | null>;
   readonly idempotency: Idempotency;
   readonly cache: ResponseCache;
@@ -43,8 +45,8 @@ export type RequestTrace = {
   model?: string;
   provider?: string;
   stream?: boolean;
-  /** Answered with what an earlier request was, free of charge. */
-  replayed?: boolean;
+  /** Answered with what an earlier request was, free of charge, and how it was found. */
+  cache?: ReplaySource;
   inputTokens?: number;
   outputTokens?: number;
   /** Web searches that the provider ran. */

@@ -19,7 +19,8 @@ export class Output implements KeptStream {
 
   constructor(running: Running) {
     this.#running = running;
-    this.#recording = running.claim && new Recording(running.claim.bodyBytesMax);
+    const { bodyBytesMax } = running.keeping;
+    this.#recording = bodyBytesMax === null ? null : new Recording(bodyBytesMax);
     this.ignored = running.written.ignored;
     this.lastWriteMs = running.gateway.keepAlives.nowMs();
     running.gateway.keepAlives.add(this);

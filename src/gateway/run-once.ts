@@ -1,41 +1,46 @@
-// A request under an Idempotency-Key runs once: a second one waits for the first and gets its answer, or runs when the first has failed.
+// A request that others may repeat: under an Idempotency-Key it runs once, with the cache once for all that ask the same. A second one
+// waits for the first and gets its answer, or runs when the first has failed.
 import { ApiError } from '../canonical/errors.ts';
-import type { Begun } from '../idempotency/idempotency.ts';
-import type { RequestName } from '../idempotency/request-name.ts';
 import type { Claim } from '../idempotency/claim.ts';
+import type { RequestName } from '../idempotency/request-name.ts';
 import type { Client } from './client.ts';
 import { shuttingDown } from './failed.ts';
+import { type Keeping, nothingKept } from './keeping.ts';
 import { replay } from './replay.ts';
-import type { Admitted } from './run.ts';
+import { runCached } from './run-cached.ts';
+import type { Admitted } from './admitted.ts';
 import { requestHeaders } from './running.ts';
 import { WaitingClient } from './waiting-client.ts';
 
-/** What runs the request; the claim is null where it has no key. */
-type Execute = (client: Client, claim: Claim | null) => Promise<void>;
+/** What runs the request, and keeps its answer where it is told. */
+export type Execute = (client: Client, keeping: Keeping) => Promise<void>;
 
 /** Throws ApiError `idempotency_conflict` when the key was used with another request. */
 export async function runOnce(admitted: Admitted, client: Client, execute: Execute): Promise<void> {
-  const { name } = admitted;
-  if (!name) return execute(client, null);
+  const { name, cacheName } = admitted;
+  if (!name && !cacheName) return execute(client, nothingKept);
   const waiting = waitingClientOf(admitted, client);
   try {
-    await answer(admitted, waiting, { begun: await begin(admitted, name, waiting), execute });
+    if (name) await runUnderKey(admitted, name, { waiting, execute });
+    else await runCached(admitted, { waiting, claim: null, execute });
   } catch (error) {
     if (!waiting.openStream || !(error instanceof ApiError)) throw error;
     tellInStream(admitted, waiting, error);
   }
 }
 
-async function answer(
-  admitted: Admitted,
-  waiting: WaitingClient,
-  { begun, execute }: { readonly begun: Begun; readonly execute: Execute },
-): Promise<void> {
+type Asker = { readonly waiting: WaitingClient; readonly execute: Execute };
+
+async function runUnderKey(admitted: Admitted, name: RequestName, { waiting, execute }: Asker): Promise<void> {
+  const { gateway, requestId } = admitted;
+  const begun =
+    gateway.idempotency.recall(name) ??
+    (await waiting.waitFor(admitted, (signal) => gateway.idempotency.begin(name, { requestId, signal })));
   switch (begun.kind) {
     case 'claimed':
-      return runClaimed(waiting, begun.claim, execute);
+      return runClaimed(begun.claim, () => runCached(admitted, { waiting, claim: begun.claim, execute }));
     case 'stored':
-      return replay(admitted, waiting, begun.response);
+      return replay(admitted, waiting, { response: begun.response, source: 'idempotent-replay' });
     case 'conflict':
       throw new ApiError(
         'idempotency_conflict',
@@ -48,24 +53,11 @@ async function answer(
 }
 
 /** However it ends, those that wait are told, and a key under which nothing is stored is free again. */
-async function runClaimed(waiting: WaitingClient, claim: Claim, execute: Execute): Promise<void> {
+async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void> {
   try {
-    await execute(waiting, claim);
+    await run();
   } finally {
     await claim.end();
-  }
-}
-
-/** A wait counts as a run, so that a shutdown lets it come to its end, and ends it when the time is up. */
-async function begin({ gateway, requestId, request }: Admitted, name: RequestName, waiting: WaitingClient): Promise<Begun> {
-  const controller = gateway.runs.open();
-  waiting.onGone(() => controller.abort());
-  if (request.stream) gateway.keepAlives.add(waiting);
-  try {
-    return await gateway.idempotency.begin(name, { requestId, signal: controller.signal });
-  } finally {
-    gateway.keepAlives.remove(waiting);
-    gateway.runs.close(controller);
   }
 }
 

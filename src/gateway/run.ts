@@ -4,17 +4,17 @@ import { ApiError } from '../canonical/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Model } from '../catalog/model.ts';
 import { priceFor } from '../catalog/price.ts';
-import type { ClientFormat, ClientRequest } from '../formats/format.ts';
-import type { Claim } from '../idempotency/claim.ts';
-import { nameRequest, type RequestName } from '../idempotency/request-name.ts';
+import { nameRequest } from '../idempotency/request-name.ts';
 import { multiplierPpmFor, type ApiKey } from '../keys/api-key.ts';
 import { estimateInputTokens } from '../lib/tokens.ts';
-import type { ForwardableHeaders } from '../providers/provider.ts';
+import type { Admitted, IncomingRequest } from './admitted.ts';
 import { sendAnswer } from './answer.ts';
-import type { Client, Headers } from './client.ts';
-import type { Gateway, RequestTrace } from './gateway.ts';
+import { nameForCache } from './cacheable.ts';
+import type { Client } from './client.ts';
+import type { Gateway } from './gateway.ts';
 import { outputLimitOf, placeHold } from './hold.ts';
-import { type ChosenRoute, chooseRoute, modelNotFound } from './route.ts';
+import type { Keeping } from './keeping.ts';
+import { chooseRoute, modelNotFound } from './route.ts';
 import { runOnce } from './run-once.ts';
 import type { Running } from './running.ts';
 import { readSearch } from './search.ts';
@@ -22,49 +22,24 @@ import { nothingGenerated, releaseHold } from './settle.ts';
 import { streamAnswer } from './stream.ts';
 import { writeUpstreamRequest } from './upstream-request.ts';
 
-export type IncomingRequest = {
-  readonly requestId: string;
-  readonly key: ApiKey;
-  readonly format: ClientFormat;
-  readonly method: string;
-  /** As its route is written, without a query. */
-  readonly path: string;
-  /** The header's value, if it was sent. */
-  readonly idempotencyKey: string | undefined;
-  /** The parsed JSON. */
-  readonly body: unknown;
-  readonly forwardable: ForwardableHeaders;
-  readonly trace: RequestTrace;
-};
-
-/** A request that its key may send: what it is answered with is open, and nothing is held yet. */
-export type Admitted = Omit<IncomingRequest, 'body'> & {
-  readonly gateway: Gateway;
-  /** null: it has no Idempotency-Key. */
-  readonly name: RequestName | null;
-  readonly request: ClientRequest;
-  readonly model: Model;
-  readonly route: ChosenRoute;
-  readonly rateHeaders: Headers;
-};
-
 /** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
 export async function run(gateway: Gateway, incoming: IncomingRequest, client: Client): Promise<void> {
   const { key, format, trace } = incoming;
   const request = format.parseRequest(incoming.body, { chatMaxTokens: gateway.config.limits.chat_max_tokens });
-  const name = nameRequest({ ...incoming, keyId: key.id });
+  const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
   const model = findModel(gateway.catalog, key, request.model);
   const route = chooseRoute(gateway, { model, mode: key.mode, clientFormat: format.name });
   const provider = route.transport === 'http' ? route.provider.name : 'sandbox';
   Object.assign(trace, { model: model.id, provider, stream: request.stream });
   checkPermission(key, model);
+  const cacheName = nameForCache({ ...incoming, gateway, request, model, route });
   const rateHeaders = gateway.rateLimiter.take(key.id, key.requestsPerMinute ?? gateway.config.limits.requests_per_minute);
-  const admitted = { ...incoming, gateway, name, request, model, route, rateHeaders };
-  await runOnce(admitted, client, (answered, claim) => execute(admitted, answered, claim));
+  const admitted = { ...incoming, gateway, name, cacheName, request, model, route, rateHeaders };
+  await runOnce(admitted, client, (answered, keeping) => execute(admitted, answered, keeping));
 }
 
 /** Holds, calls, answers, charges. */
-async function execute(admitted: Admitted, client: Client, claim: Claim | null): Promise<void> {
+async function execute(admitted: Admitted, client: Client, keeping: Keeping): Promise<void> {
   const { gateway, requestId, key, format, trace, request, model, route, rateHeaders, forwardable } = admitted;
   const factor = { markup: gateway.config.pricing.markup, multiplierPpm: multiplierPpmFor(key, model.id) };
   const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
@@ -85,7 +60,17 @@ async function execute(admitted: Admitted, client: Client, claim: Claim | null):
   const controller = gateway.runs.open();
   const held = { ...asked, search: hold.search };
   const sent = hold.search === search ? written : writeUpstreamRequest(held, hold.maxOutputTokens);
-  const running: Running = { ...held, written: sent, hold, rateHeaders, controller, claim, requestId, isResolved: false };
+  const running: Running = {
+    ...held,
+    written: sent,
+    hold,
+    rateHeaders,
+    controller,
+    keeping,
+    requestId,
+    isForsaken: false,
+    isResolved: false,
+  };
   try {
     await (request.stream ? streamAnswer(running) : sendAnswer(running));
   } catch (error) {

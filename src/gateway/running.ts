@@ -2,7 +2,6 @@
 import type { Model } from '../catalog/model.ts';
 import type { AppliedPrice } from '../catalog/price.ts';
 import type { StoredResponse } from '../canonical/stored-response.ts';
-import type { Claim } from '../idempotency/claim.ts';
 import type { AnswerContext, ClientFormat, ClientRequest } from '../formats/format.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { TokenEstimate } from '../lib/tokens.ts';
@@ -11,6 +10,7 @@ import type { Client, Headers } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
 import { writeIgnored } from './headers.ts';
 import type { Hold } from './hold.ts';
+import type { Keeping } from './keeping.ts';
 import type { ChosenRoute } from './route.ts';
 import type { AskedSearch } from './search.ts';
 import type { WrittenRequest } from './upstream-request.ts';
@@ -40,8 +40,10 @@ export type Running = Asked & {
   readonly rateHeaders: Headers;
   /** Stops the upstream. */
   readonly controller: AbortController;
-  /** Of a request under an Idempotency-Key, which runs to its end and is stored; else null. */
-  readonly claim: Claim | null;
+  /** Where a success is kept. While somebody may come for it there, the request runs on without its client. */
+  readonly keeping: Keeping;
+  /** Whether the upstream was stopped because nobody was left to be answered. */
+  isForsaken: boolean;
   /** Whether the hold was settled or released. */
   isResolved: boolean;
 };
@@ -83,11 +85,10 @@ function answerHeaders({ gateway, hold }: Running, ignored: readonly string[]): 
   return headers;
 }
 
-/** What is kept of a success for whoever sends the request again; null: nothing, since it has no Idempotency-Key. */
+/** What is kept of a success for whoever sends the request again; null: nothing. */
 export function responseToStore(running: Running, { body, contentType, ignored }: SentAnswer): StoredResponse | null {
-  if (!running.claim) return null;
-  const isKept = body !== null && Buffer.byteLength(body) <= running.claim.bodyBytesMax;
-  return { status: 200, contentType, headers: answerHeaders(running, ignored), body: isKept ? body : null };
+  if (running.keeping.bodyBytesMax === null) return null;
+  return { status: 200, contentType, headers: answerHeaders(running, ignored), body };
 }
 
 export type SentAnswer = {
@@ -97,25 +98,34 @@ export type SentAnswer = {
   readonly ignored: readonly string[];
 };
 
-/** A request under an Idempotency-Key is complete for its client, who may come back for it. */
-export function endingOf({ client, claim }: Running): 'complete' | 'cut-off' {
-  return client.isGone() && !claim ? 'cut-off' : 'complete';
+/** What somebody waits for is complete, also for a client who has left. */
+export function endingOf({ client, keeping }: Running): 'complete' | 'cut-off' {
+  return client.isGone() && !keeping.isAwaited ? 'cut-off' : 'complete';
 }
 
 /** How long an upstream is read on for its usage after the client has left. */
 const readOnMs = 5_000;
 
-/** Stops the upstream some seconds after the client has left, unless it ends by itself before, or its end is stored for a retry. */
-export function stopWhenGone({ client, controller, claim }: Running): void {
-  if (claim) return;
-  client.onGone(() => {
-    const timer = setTimeout(() => controller.abort(), readOnMs);
+/** Stops the upstream some seconds after nobody is left to be answered, unless it ends by itself before. */
+export function stopWhenForsaken(running: Running): void {
+  const { client, controller, keeping } = running;
+  const isNeeded = () => !client.isGone() || keeping.isAwaited;
+  const stop = () => {
+    if (isNeeded()) return;
+    running.isForsaken = true;
+    controller.abort();
+  };
+  const stopSoon = () => {
+    if (isNeeded()) return;
+    const timer = setTimeout(stop, readOnMs);
     timer.unref();
     controller.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-  });
+  };
+  client.onGone(stopSoon);
+  keeping.onUnawaited(stopSoon);
 }
 
-/** The upstream was stopped because its client had left, not by a failure of its own or the end of the program. */
-export function wasStoppedByClient({ client, controller, gateway, claim }: Running): boolean {
-  return !claim && client.isGone() && controller.signal.aborted && !gateway.runs.isEnding;
+/** The upstream was stopped because nobody waited any more, not by a failure of its own or the end of the program. */
+export function wasForsaken({ isForsaken, gateway }: Running): boolean {
+  return isForsaken && !gateway.runs.isEnding;
 }

@@ -19,6 +19,8 @@ export type Ended = {
   /** Web searches that the provider has run; left out: none. */
   readonly searches?: number;
   readonly ending: 'complete' | 'cut-off';
+  /** Nothing more could be held, and so the answer ends early. */
+  readonly isLimited?: boolean;
 };
 
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
@@ -28,11 +30,12 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
  * success then.
  */
 export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge> {
-  const { gateway, key, hold, trace, price, claim } = running;
+  const { gateway, key, hold, trace, price, keeping } = running;
   const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
   const searches = clampSearches(running, ended.searches ?? 0);
   const priced = priceUsage(price, usage, searches);
-  const stored = claim && response ? await claim.seal(response) : undefined;
+  const isWhole = ended.ending === 'complete' && !ended.isLimited && !hold.isReduced;
+  const sealed = response && (await keeping.seal(response, { isWhole }));
   const outcome = await gateway.ledger.submit({
     type: 'settle',
     holdId: hold.id,
@@ -41,11 +44,11 @@ export async function settleHold(running: Running, ended: Ended, response: Store
     costMicros: priced.costMicros,
     price: keepPrice(priced.terms),
     record: recordOf(running, ended, { usage, searches, ...priced }),
-    stored,
+    ...sealed,
   });
   running.isResolved = true;
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
-  if (claim && response) claim.noteStored(response);
+  if (response) keeping.noteStored(response);
   Object.assign(trace, {
     inputTokens: totalInputTokens(usage),
     outputTokens: usage.outputTokens,

@@ -7,12 +7,12 @@ import { endFailed } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { HoldGrowth } from './hold-growth.ts';
 import { Output } from './output.ts';
-import { answerContextOf, endingOf, responseToStore, stopWhenGone, wasStoppedByClient, type Running } from './running.ts';
+import { answerContextOf, endingOf, responseToStore, stopWhenForsaken, wasForsaken, type Running } from './running.ts';
 import { settleHold, type Charge } from './settle.ts';
 import { UpstreamBroken } from './upstream.ts';
 
 export async function streamAnswer(running: Running): Promise<void> {
-  stopWhenGone(running);
+  stopWhenForsaken(running);
   const output = new Output(running);
   try {
     const { reply, ignored } = await callUpstream(running);
@@ -43,7 +43,7 @@ async function endAtLimit(running: Running, pipe: OpenFrames['pipe'], output: Ou
   // A stream of which nothing has come yet is still begun properly.
   const ending = output.hasFrames ? pipe : running.format.writeStream(answerContextOf(running));
   await output.write(ending.limit());
-  await finish(running, ending, output);
+  await finish(running, ending, output, { isLimited: true });
 }
 
 type Copying = { readonly output: Output; readonly growth: HoldGrowth };
@@ -81,7 +81,12 @@ function passOn(text: string, { output, pipe }: Pick<OpenFrames, 'pipe'> & Pick<
   return output.write(text);
 }
 
-async function finish(running: Running, pipe: OpenFrames['pipe'], output: Output): Promise<void> {
+async function finish(
+  running: Running,
+  pipe: OpenFrames['pipe'],
+  output: Output,
+  { isLimited = false }: { readonly isLimited?: boolean } = {},
+): Promise<void> {
   const { client, gateway } = running;
   // The last frames can be asked for once only, and are stored with the charge that the comment among them tells of.
   const place = `: ${running.requestId}`;
@@ -91,7 +96,7 @@ async function finish(running: Running, pipe: OpenFrames['pipe'], output: Output
     contentType: 'text/event-stream; charset=utf-8',
     ignored: output.ignored,
   });
-  const charge = await settleHold(running, { ...pipe.progress, ending: endingOf(running) }, response);
+  const charge = await settleHold(running, { ...pipe.progress, isLimited, ending: endingOf(running) }, response);
   if (client.isGone()) return;
   output.end(lastFrames.replace(place, costComment(charge)), {
     [gateway.headers.cost]: String(charge.costMicros),
@@ -127,7 +132,7 @@ async function endWithoutSuccess(
   { failure, requestSent }: Pick<CallFailed, 'failure' | 'requestSent'>,
   { earlyUsage, outputBytes, searches }: Pick<StreamProgress, 'earlyUsage' | 'outputBytes' | 'searches'>,
 ): Promise<ApiError | null> {
-  if (wasStoppedByClient(running) && requestSent) {
+  if (wasForsaken(running) && requestSent) {
     await settleHold(running, { usage: null, earlyUsage, outputBytes, searches, ending: 'cut-off' });
     return null;
   }

@@ -1,8 +1,9 @@
-// A client whose request waits for another with the same Idempotency-Key. One that asked for a stream is sent keep-alives, which open its
+// A client whose request may wait for another, under the same Idempotency-Key or for the same answer. One that asked for a stream is sent keep-alives, which open its
 // stream before anybody knows whose answer it will carry; that answer then goes on in it.
 import type { Client, ClientStream, Headers } from './client.ts';
 import type { KeptStream } from './keep-alives.ts';
 import { emptyComment } from './output.ts';
+import type { Admitted } from './admitted.ts';
 
 type WaitingOptions = {
   readonly nowMs: () => number;
@@ -27,6 +28,19 @@ export class WaitingClient implements Client, KeptStream {
   /** The stream that keep-alives have opened; null: none has yet. */
   get openStream(): ClientStream | null {
     return this.#stream;
+  }
+
+  /** Waits for what `ask` gives, which the signal ends. A wait counts as a run: a shutdown lets it come to its end while there is time. */
+  async waitFor<T>({ gateway, request }: Admitted, ask: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+    const controller = gateway.runs.open();
+    this.onGone(() => controller.abort());
+    if (request.stream) gateway.keepAlives.add(this);
+    try {
+      return await ask(controller.signal);
+    } finally {
+      gateway.keepAlives.remove(this);
+      gateway.runs.close(controller);
+    }
   }
 
   keepAlive(): void {

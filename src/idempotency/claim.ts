@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredResponse } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
 import type { Sealer } from '../lib/sealed-text.ts';
-import { releaseClaim } from './claims.ts';
+import { releaseClaim, storeClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
 
 /** As the ledger writes it, in the transaction that charges the answer. */
@@ -31,6 +31,7 @@ export type ClaimOptions = {
   /** Tells those who wait in this process. */
   readonly end: (response: StoredResponse | null) => void;
   readonly onError: (error: unknown) => void;
+  readonly nowMs: () => number;
 };
 
 const dayMs = 24 * 60 * 60_000;
@@ -60,6 +61,15 @@ export class Claim {
       body: sealed,
       keptForMs: dayMs,
     };
+  }
+
+  /** Stores an answer that nothing is charged for. The key may be another's by now: then nothing is. */
+  async store(response: StoredResponse): Promise<void> {
+    const { database, name, requestId, nowMs } = this.#options;
+    const isKept = response.body !== null && Buffer.byteLength(response.body) <= this.bodyBytesMax;
+    const kept = isKept ? response : { ...response, body: null };
+    const isOurs = await storeClaim(database, name, { requestId, sealed: await this.seal(kept), nowMs: nowMs() });
+    if (isOurs) this.noteStored(response);
   }
 
   /** The ledger has stored it. */

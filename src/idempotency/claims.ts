@@ -4,6 +4,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { IdempotentResponsesTable } from '../db/schema.ts';
 import { firstWithin } from '../lib/first-within.ts';
+import type { SealedResponse } from './claim.ts';
 import type { RequestName } from './request-name.ts';
 
 export type ClaimRow = Selectable<IdempotentResponsesTable>;
@@ -43,6 +44,31 @@ export async function takeClaim(database: Database, name: RequestName, { request
         and not exists (select 1 from hold_owners where hold_owners.owner = idempotent_responses.owner))
     returning request_id`.execute(database.transient);
   return rows.length > 0;
+}
+
+/** Writes the answer of a request that was free of charge. Returns whether the key was still the request's. */
+export async function storeClaim(
+  database: Database,
+  { keyId, keyDigest }: RequestName,
+  { requestId, sealed, nowMs }: { readonly requestId: string; readonly sealed: SealedResponse; readonly nowMs: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await database.write
+    .updateTable('idempotent_responses')
+    .set({
+      state: 'stored',
+      status: sealed.status,
+      content_type: sealed.contentType,
+      headers: sealed.headers,
+      body: sealed.body === null ? null : Buffer.from(sealed.body, 'base64'),
+      stored_at_ms: nowMs,
+      expires_at_ms: nowMs + sealed.keptForMs,
+    })
+    .where('key_id', '=', keyId)
+    .where('key_digest', '=', keyDigest)
+    .where('request_id', '=', requestId)
+    .where('state', '=', 'running')
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }
 
 /** Frees the key of a request that failed. One that was stored meanwhile stays. */

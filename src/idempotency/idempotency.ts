@@ -7,6 +7,7 @@ import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
 import { Claim } from './claim.ts';
 import { type ClaimRow, findClaim, removeEnded, takeClaim } from './claims.ts';
+import { type Known, RecentAnswers } from './recent-answers.ts';
 import type { RequestName } from './request-name.ts';
 
 export type Begun =
@@ -38,6 +39,7 @@ const removeMax = 200;
 export class Idempotency {
   readonly #options: IdempotencyOptions;
   readonly #sealer: Sealer;
+  readonly #recent = new RecentAnswers(() => this.#nowMs());
   readonly #turns = new Map<string, KeyTurn>();
   readonly #timer: NodeJS.Timeout;
 
@@ -45,6 +47,11 @@ export class Idempotency {
     this.#options = options;
     this.#sealer = createSealer(options.secret, 'idempotent responses');
     this.#timer = setInterval(() => void this.removeEnded().catch(options.onError), removeEveryMs).unref();
+  }
+
+  /** What memory knows of a key. */
+  recall(name: RequestName): Known | undefined {
+    return this.#recent.get(name);
   }
 
   /** Resolves when the request may run, or when there is its answer. The signal ends the wait. */
@@ -99,12 +106,13 @@ export class Idempotency {
     for (let pollMs = pollMsMin; !signal.aborted; pollMs = Math.min(pollMs * 1.2, pollMsMax)) {
       const row = await findClaim(database, name, this.#nowMs());
       if (row && row.fingerprint !== name.fingerprint) return { kind: 'conflict' };
-      if (row?.state === 'stored') return { kind: 'stored', response: await this.#read(row) };
+      if (row?.state === 'stored') return { kind: 'stored', response: await this.#read(name, row) };
       if (row) {
         turn.isConfirmed = true;
         await pause(pollMs, signal);
       } else {
-        const claim = new Claim({ ...this.#options, name, requestId, sealer: this.#sealer, end });
+        const nowMs = () => this.#nowMs();
+        const claim = new Claim({ ...this.#options, name, requestId, sealer: this.#sealer, end, nowMs });
         if (await this.#take(name, requestId, claim)) {
           turn.isConfirmed = true;
           return { kind: 'claimed', claim };
@@ -125,13 +133,16 @@ export class Idempotency {
     }
   }
 
-  async #read({ key_id, key_digest, status, content_type, headers, body }: ClaimRow): Promise<StoredResponse> {
-    return {
-      status: status ?? 200,
-      contentType: content_type ?? '',
-      headers: JSON.parse(headers ?? '{}') as Record<string, string>,
-      body: body && (await this.#sealer.open(body, `${key_id} ${key_digest}`)),
+  async #read(name: RequestName, row: ClaimRow): Promise<StoredResponse> {
+    const head = {
+      status: row.status ?? 200,
+      contentType: row.content_type ?? '',
+      headers: JSON.parse(row.headers ?? '{}') as Record<string, string>,
     };
+    if (row.body === null) return { ...head, body: null };
+    const response = { ...head, body: await this.#sealer.open(row.body, `${row.key_id} ${row.key_digest}`) };
+    this.#recent.set(name, response, (row.expires_at_ms ?? 0) - this.#nowMs());
+    return response;
   }
 
   #nowMs(): number {

@@ -4,6 +4,7 @@ import { ApiError } from '../canonical/errors.ts';
 import { type NamedRequest, nameRequest } from './request-name.ts';
 
 const asked: NamedRequest = {
+  generation: 0,
   keyId: 'key_1',
   idempotencyKey: 'k',
   method: 'POST',

@@ -6,14 +6,15 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 export type RequestName = {
   /** The API key: the scope. */
   readonly keyId: string;
+  /** The account's `cacheGeneration`: memory forgets what was kept under an earlier one. */
+  readonly generation: number;
   /** Of the Idempotency-Key, whose own text is not kept. */
   readonly keyDigest: string;
   /** Of method, path and canonical body: the same key with another one is a conflict. */
   readonly fingerprint: string;
 };
 
-export type NamedRequest = {
-  readonly keyId: string;
+export type NamedRequest = Pick<RequestName, 'keyId' | 'generation'> & {
   /** The header's value; undefined: none was sent. */
   readonly idempotencyKey: string | undefined;
   readonly method: string;
@@ -25,7 +26,7 @@ export type NamedRequest = {
 const pattern = /^[\x21-\x7e]{1,1024}$/;
 
 /** null: the request has no key. Throws ApiError `invalid_request` on one that cannot be used. */
-export function nameRequest({ keyId, idempotencyKey, method, path, body }: NamedRequest): RequestName | null {
+export function nameRequest({ keyId, generation, idempotencyKey, method, path, body }: NamedRequest): RequestName | null {
   if (idempotencyKey === undefined) return null;
   if (!pattern.test(idempotencyKey)) {
     const message =
@@ -33,5 +34,5 @@ export function nameRequest({ keyId, idempotencyKey, method, path, body }: Named
     throw invalidRequest('Idempotency-Key', message);
   }
   const fingerprint = createHash('sha256').update(`${method} ${path}\n`).update(canonicalJson(body)).digest('base64url');
-  return { keyId, keyDigest: hash('sha256', idempotencyKey, 'base64url'), fingerprint };
+  return { keyId, generation, keyDigest: hash('sha256', idempotencyKey, 'base64url'), fingerprint };
 }

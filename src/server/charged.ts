@@ -9,13 +9,13 @@ import { httpClient } from './http-client.ts';
 import { readJsonBody } from './middleware/body.ts';
 
 export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFormat): Handler {
+  const cacheHeader = gateway.headers.cache.toLowerCase();
   return async (request, reply) => {
     // A connection kept alive can still bring work after the port has closed.
     if (lifecycle.isDraining) throw shuttingDown();
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);
-    const beta = headerOf(request, 'anthropic-beta');
     const running = run(
       gateway,
       {
@@ -25,8 +25,10 @@ export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFo
         method: request.method,
         path: request.routeOptions.url ?? request.url,
         idempotencyKey: headerOf(request, 'idempotency-key'),
+        cacheHeader: headerOf(request, cacheHeader),
+        versionHeaders: headersOf(request, versionHeaders),
         body: readJsonBody(request),
-        forwardable: beta === undefined ? {} : { 'anthropic-beta': beta },
+        forwardable: headersOf(request, forwardedHeaders),
         trace: request.trace,
       },
       client,
@@ -39,6 +41,15 @@ export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFo
     });
     return reply;
   };
+}
+
+const forwardedHeaders = ['anthropic-beta'];
+/** A body may mean something else under another version. */
+const versionHeaders = ['anthropic-version', 'anthropic-beta'];
+
+/** Those of them that were sent. */
+function headersOf(request: FastifyRequest, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (name in request.headers ? [[name, headerOf(request, name)!]] : [])));
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

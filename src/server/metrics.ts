@@ -49,6 +49,7 @@ export function createMetrics({ runs }: Pick<Gateway, 'runs'>): Metrics {
   const replayed = counter('replayed_total', 'Requests that were answered with what an earlier one was, free of charge.', [
     'mode',
     'model',
+    'cache',
   ]);
   const active = new Gauge({
     name: 'tollgate_active_requests',
@@ -67,7 +68,7 @@ export function createMetrics({ runs }: Pick<Gateway, 'runs'>): Metrics {
       seconds.observe({ route: route ?? 'none' }, taken);
       if (!trace.mode || !trace.model) return;
       const { mode, model, provider = '' } = trace;
-      if (trace.replayed) replayed.inc({ mode, model });
+      if (trace.cache) replayed.inc({ mode, model, cache: trace.cache });
       const labels = { mode, model, provider };
       tokens.inc({ mode, model, direction: 'input' }, trace.inputTokens ?? 0);
       tokens.inc({ mode, model, direction: 'output' }, trace.outputTokens ?? 0);

@@ -19,7 +19,7 @@ const response: StoredResponse = {
 };
 const never = new AbortController().signal;
 const nameOf = (body: object = {}, idempotencyKey = 'order-1') =>
-  nameRequest({ keyId: 'k', idempotencyKey, method: 'POST', path: '/v1/messages', body })!;
+  nameRequest({ keyId: 'k', generation: 0, idempotencyKey, method: 'POST', path: '/v1/messages', body })!;
 
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);

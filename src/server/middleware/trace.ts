@@ -43,7 +43,7 @@ function writeLine(log: Logger, request: FastifyRequest, reply: FastifyReply): v
     model: known.model,
     provider: known.provider,
     stream: known.stream,
-    replayed: known.replayed,
+    cache: known.cache,
     input_tokens: known.inputTokens,
     output_tokens: known.outputTokens,
     hold_micros: known.holdMicros,

@@ -1,0 +1,47 @@
+// Whether a request may use the cache, and the name under which it would find its answer there. Temperature 0 asks for it, since such a
+// request wants the same answer each time; any other asks with a header; nothing overrides the header's `false`.
+import { invalidRequest } from '../canonical/errors.ts';
+import type { CacheName } from '../cache/cache-name.ts';
+import type { Gateway } from './gateway.ts';
+import type { ChosenRoute } from './route.ts';
+import type { Admitted } from './admitted.ts';
+
+type Cacheable = Pick<
+  Admitted,
+  'gateway' | 'key' | 'method' | 'path' | 'request' | 'model' | 'route' | 'cacheHeader' | 'versionHeaders'
+>;
+
+/** null: the cache is neither read nor filled. Throws ApiError `invalid_request` on a header that says neither `true` nor `false`. */
+export function nameForCache(asked: Cacheable): CacheName | null {
+  const { gateway, key, method, path, request, model, route, cacheHeader, versionHeaders } = asked;
+  const wish = readWish(gateway, cacheHeader) ?? request.body['temperature'] === 0;
+  if (!wish || !gateway.config.cache.enabled || !key.retainResponses) return null;
+  return gateway.cache.nameOf({
+    accountId: key.accountId,
+    generation: key.cacheGeneration,
+    mode: key.mode,
+    method,
+    path,
+    stream: request.stream,
+    modelId: model.id,
+    route: routeText(route),
+    versionHeaders,
+    body: request.body,
+  });
+}
+
+/** undefined: it was not sent. */
+function readWish({ headers }: Gateway, value: string | undefined): boolean | undefined {
+  if (value === undefined) return undefined;
+  const word = value.trim().toLowerCase();
+  if (word === 'true') return true;
+  if (word === 'false') return false;
+  throw invalidRequest(
+    headers.cache,
+    `The header \`${headers.cache}\` must be \`true\` or \`false\`. Leave it out for the default.`,
+  );
+}
+
+function routeText(route: ChosenRoute): string {
+  return route.transport === 'http' ? `${route.provider.name} ${route.format} ${route.upstreamModel}` : 'sandbox';
+}

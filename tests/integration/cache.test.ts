@@ -1,0 +1,353 @@
+// The response cache: who is answered from it, with what, and what never gets into it.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { streamFrames } from '../support/answers.ts';
+import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { isSuccess, numberedAnswers, slowly, withoutComment } from '../support/numbered-answers.ts';
+import { answerBytes, answerStatus, framesText } from '../support/upstream.ts';
+
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway({
+    limits: { stream_keep_alive_ms: 100, hold_slice_tokens: 256 },
+    cache: { body_limit_bytes: 20_000 },
+    log: { level: 'info' },
+  });
+});
+after(() => gateway.stop());
+
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const chat = endpoint('chat');
+
+type Asked = { readonly fields?: object; readonly cache?: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** Sends as the account of `key`; counts how often the upstream was asked since. */
+function asker(at: Endpoint, key: string, always: object = {}) {
+  const earlier = gateway.upstream.requests.length;
+  const options = ({ fields, cache, headers }: Asked) => ({
+    key,
+    headers: { ...headers, ...(cache !== undefined && { 'x-service-cache': cache }) },
+    body: at.body({ ...always, ...fields }),
+  });
+  return {
+    ask: (asked: Asked = {}) => gateway.post(at.path, options(asked)),
+    leave: (asked: Asked = {}) => gateway.open(at.path, options(asked)),
+    runs: () => gateway.upstream.requests.length - earlier,
+  };
+}
+
+function isHit(reply: Reply): boolean {
+  assert.equal(reply.status, 200, reply.text);
+  const cache = reply.headers['x-service-cache'] ?? reply.trailers['x-service-cache'];
+  if (cache !== undefined) assert.equal(cache, 'hit');
+  assert.equal(reply.costMicros === 0, cache === 'hit', 'a hit is free, and nothing else is');
+  return cache === 'hit';
+}
+
+function assertHit(reply: Reply, first: Reply): void {
+  assert.ok(isHit(reply), reply.text);
+  assert.equal(withoutComment(reply.text), withoutComment(first.text));
+  assert.equal(reply.headers['content-type'], first.headers['content-type']);
+  assert.ok(reply.headers['x-service-balance-cents'] ?? reply.trailers['x-service-balance-cents']);
+}
+
+async function charges(key: string): Promise<number> {
+  return (await gateway.get('/v1/usage', { key })).json<{ data: object[] }>().data.length;
+}
+
+const zero = { temperature: 0 };
+const warm = { temperature: 0.7 };
+
+/** What is asked first and then, and whether the second is answered with the first's answer. */
+const rules: readonly { readonly rule: string; readonly first: Asked; readonly next?: Asked; readonly hit: boolean }[] = [
+  { rule: 'temperature 0', first: { fields: zero }, hit: true },
+  { rule: 'temperature -0', first: { fields: zero }, next: { fields: { temperature: -0 } }, hit: true },
+  { rule: 'temperature 0 and the header true', first: { fields: zero, cache: 'true' }, hit: true },
+  { rule: 'the header in capitals', first: { cache: 'True' }, hit: true },
+  { rule: 'temperature 0 and the header false', first: { fields: zero, cache: 'false' }, hit: false },
+  { rule: 'false reads nothing', first: { fields: zero }, next: { fields: zero, cache: 'false' }, hit: false },
+  { rule: 'false writes nothing', first: { fields: zero, cache: 'false' }, next: { fields: zero }, hit: false },
+  { rule: 'another temperature', first: { fields: warm }, hit: false },
+  { rule: 'another temperature and the header true', first: { fields: warm, cache: 'true' }, hit: true },
+  { rule: 'what was asked without the cache', first: { fields: warm }, next: { fields: warm, cache: 'true' }, hit: false },
+  { rule: 'no temperature', first: {}, hit: false },
+  { rule: 'no temperature and the header true', first: { cache: 'true' }, hit: true },
+  { rule: 'another body', first: { fields: zero }, next: { fields: { ...zero, top_p: 0.5 } }, hit: false },
+  {
+    rule: 'another beta',
+    first: { fields: zero, headers: { 'anthropic-beta': 'one' } },
+    next: { fields: zero, headers: { 'anthropic-beta': 'two' } },
+    hit: false,
+  },
+  {
+    rule: 'another version',
+    first: { fields: zero, headers: { 'anthropic-version': '2023-06-01' } },
+    next: { fields: zero },
+    hit: false,
+  },
+];
+
+for (const at of endpoints) {
+  for (const stream of [false, true]) {
+    void describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
+      for (const { rule, first, next = first, hit } of rules) {
+        test(`${rule}: ${hit ? 'answered from the cache' : 'run again'}`, async () => {
+          gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
+          const { key } = await newKey();
+          const { ask, runs } = asker(at, key, { stream });
+          const earlier = await ask(first);
+          assert.ok(!isHit(earlier), 'the first of its account is never a hit');
+          const reply = await ask(next);
+          assert.equal(isHit(reply), hit);
+          if (hit) assertHit(reply, earlier);
+          assert.equal(runs(), hit ? 1 : 2);
+          assert.equal(await charges(key), runs());
+        });
+      }
+
+      test('whole answers and streams are kept apart', async () => {
+        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
+        const { key } = await newKey();
+        const { ask, runs } = asker(at, key, { stream, ...zero });
+        const first = await ask();
+        assert.ok(!isHit(await ask({ fields: { stream: !stream } })));
+        assertHit(await ask(), first);
+        assert.equal(runs(), 2);
+      });
+
+      test('the order of names at any depth is no difference', async () => {
+        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
+        const { key } = await newKey();
+        const { ask } = asker(at, key, { stream, ...zero });
+        const metadata = { a: '1', b: '2' };
+        const first = await ask({ fields: { metadata } });
+        const reversed = Object.entries(at.body({ stream, ...zero, metadata: { b: '2', a: '1' } })).toReversed();
+        assertHit(await gateway.post(at.path, { key, body: Object.fromEntries(reversed) }), first);
+      });
+
+      test('of 20 at once one runs, and the others get its answer for nothing', async () => {
+        gateway.upstream.on(at.upstreamPath, numberedAnswers(at, { delayMs: 300 }));
+        const { key } = await newKey();
+        const { ask, runs } = asker(at, key, { stream, ...zero });
+        const replies = await Promise.all(Array.from({ length: 20 }, () => ask()));
+        assert.equal(replies.filter(isHit).length, 19);
+        assert.equal(new Set(replies.map(({ text }) => withoutComment(text))).size, 1);
+        assert.equal(runs(), 1);
+        assert.equal(await charges(key), 1);
+        if (stream) assert.ok(replies.every(({ text }) => text.includes(': keep-alive')));
+      });
+
+      test('a failure is shared with nobody: one of those that wait runs next', async () => {
+        gateway.upstream.on(at.upstreamPath, slowly(answerStatus(500)), slowly(numberedAnswers(at)));
+        const { key } = await newKey();
+        const { ask, runs } = asker(at, key, { stream, ...zero });
+        const replies = await Promise.all([ask(), ask(), ask()]);
+        assert.equal(replies.filter((reply) => isSuccess(reply, stream)).length, 2);
+        assert.equal(runs(), 2);
+        assert.equal(await charges(key), 1);
+        assertHit(
+          await ask(),
+          replies.find((reply) => isSuccess(reply, stream))!,
+        );
+      });
+
+      test('a client that leaves stops nothing that others wait for, and pays', async () => {
+        gateway.upstream.on(at.upstreamPath, numberedAnswers(at, { delayMs: 200, paceMs: 100 }));
+        const { key } = await newKey();
+        const { ask, leave, runs } = asker(at, key, { stream, ...zero });
+        const { request } = leave();
+        await gateway.upstream.request(gateway.upstream.requests.length);
+        const waiting = [ask(), ask()];
+        await setTimeout(50);
+        request.destroy();
+        const replies = await Promise.all(waiting);
+        assert.ok(replies.every(isHit));
+        assert.equal(runs(), 1);
+        assert.equal(await charges(key), 1);
+      });
+
+      test('a key that finds its answer in the cache keeps it', async () => {
+        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
+        const { key } = await newKey();
+        const { ask, runs } = asker(at, key, { stream, ...zero });
+        const first = await ask();
+        const named = { headers: { 'idempotency-key': 'order-1' } };
+        assertHit(await ask(named), first);
+        const replayed = await ask({ ...named, cache: 'false' });
+        assert.equal(replayed.headers['x-service-cache'], 'idempotent-replay');
+        assert.equal(replayed.text, withoutComment(first.text));
+        assert.equal(replayed.costMicros, 0);
+        assert.equal(runs(), 1);
+      });
+
+      test('what a request under a key was answered with is found in the cache', async () => {
+        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
+        const { key } = await newKey();
+        const { ask } = asker(at, key, { stream, ...zero });
+        const first = await ask({ headers: { 'idempotency-key': 'order-1' } });
+        assertHit(await ask({ headers: { 'idempotency-key': 'order-2' } }), first);
+        assertHit(await ask(), first);
+      });
+    });
+  }
+}
+
+test('accounts never share: not an answer, not a header, not a run; keys of one account do', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { delayMs: 100 }));
+  const [one, two] = [await newKey(), await newKey()];
+  const { key: sibling } = await newKey({ account: one.account });
+  const first = await asker(chat, one.key, zero).ask();
+  const { ask, runs } = asker(chat, two.key, zero);
+  // What the other account has asked, and what nobody has: nothing but ids and the clock may tell them apart.
+  const [known, unknown] = [await ask(), await ask({ fields: { seed: 1 } })];
+  assert.equal(runs(), 2);
+  assert.deepEqual(Object.keys(known.headers), Object.keys(unknown.headers));
+  const constant = ({ headers }: Reply) =>
+    Object.entries(headers).filter(([name]) => !/^(date|x-request-id|content-length|x-service-balance-cents)$/.test(name));
+  assert.deepEqual(constant(known), constant(unknown));
+  assert.notEqual(known.text, first.text);
+  assertHit(await asker(chat, sibling, zero).ask(), first);
+
+  const together = { fields: { seed: 2 } };
+  const replies = await Promise.all([asker(chat, one.key, zero).ask(together), asker(chat, two.key, zero).ask(together)]);
+  assert.ok(!replies.some(isHit));
+});
+
+test('a live key and a test key of one account never share', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key, account } = await newKey();
+  const { key: testKey } = await newKey({ account, mode: 'test', creditUsd: undefined });
+  const live = await asker(chat, key, zero).ask();
+  const { ask } = asker(chat, testKey, zero);
+  const sandboxed = await ask();
+  assert.ok(!isHit(sandboxed));
+  assert.notEqual(sandboxed.text, live.text);
+  const again = await ask();
+  assertHit(again, sandboxed);
+  assert.equal(again.headers['x-service-mode'], 'test');
+});
+
+test('a hit needs no balance and no room under the caps, but the model list applies', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { id, key, account } = await newKey();
+  const { ask } = asker(chat, key, zero);
+  const first = await ask();
+  const setKey = (values: object) => gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
+  await setKey({ daily_cap_micros: 0, monthly_cap_micros: 0 });
+  const { key: bare } = await newKey({ account, monthlyCapMicros: 0 as never });
+  await setTimeout(1_500);
+  assertHit(await ask(), first);
+  assertHit(await asker(chat, bare, zero).ask(), first);
+  await setKey({ models: JSON.stringify(['claude-haiku-4-5']) });
+  await setTimeout(1_500);
+  assert.equal((await ask()).error.code, 'model_not_allowed_for_key');
+  assert.ok(gateway.program.output.includes('"cache":"hit"'), 'a hit shows in the log');
+});
+
+test('a header that says neither true nor false is refused by its name', async () => {
+  const { key } = await newKey();
+  for (const cache of ['', '1', 'no-cache', 'true, false']) {
+    const { status, error } = await asker(chat, key).ask({ cache });
+    assert.deepEqual([status, error.code, error.param], [400, 'invalid_request', 'X-Service-Cache'], cache);
+  }
+});
+
+test('an answer that was reduced, or cut for want of balance, is never kept', async () => {
+  const { start, deltas, end } = streamFrames('chat', {
+    text: 'word '.repeat(6_000),
+    tokens: { input: 100, output: 6_000 },
+  });
+  const bytes = Buffer.from(framesText([...start, ...deltas, ...end]));
+  // A dollar buys 500 000 tokens of this model's output; 0.003 some 1 500.
+  const { key, account: cutOff } = await newKey({ creditUsd: 0.003 });
+  const cut = { stream: true, max_completion_tokens: 8_000, ...zero };
+  gateway.upstream.on(chat.upstreamPath, answerBytes(bytes, { sizes: [5_000], paceMs: 2 }));
+  const first = await asker(chat, key, cut).ask();
+  assert.match(first.text, /"finish_reason":"length"/);
+  await newKey({ account: cutOff, creditUsd: 5 });
+  const second = await asker(chat, key, cut).ask();
+  assert.ok(!isHit(second));
+
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key: poor, account } = await newKey({ creditUsd: 0.003 });
+  const open = { max_completion_tokens: undefined, ...zero };
+  const reduced = await asker(chat, poor, open).ask();
+  assert.ok(reduced.headers['x-service-output-limit'], reduced.text);
+  const { key: rich } = await newKey({ account, creditUsd: 5 });
+  const whole = await asker(chat, rich, open).ask();
+  assert.ok(!isHit(whole));
+  assertHit(await asker(chat, poor, open).ask(), whole);
+});
+
+test('a stream that its client left, or that broke off, is never kept', async () => {
+  const { start, deltas, end } = streamFrames('chat', { text: 'one two three', tokens: { input: 100, output: 20 } });
+  const { key } = await newKey();
+  const fields = { stream: true, ...zero };
+  const { ask, leave, runs } = asker(chat, key, fields);
+  gateway.upstream.on(
+    chat.upstreamPath,
+    async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(framesText([...start, ...deltas.slice(0, 1)]));
+      await setTimeout(8_000);
+      response.end(framesText([...deltas.slice(1), ...end]));
+    },
+    (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(framesText([...start, ...deltas]));
+      void setTimeout(100).then(() => response.destroy());
+    },
+    numberedAnswers(chat),
+  );
+  const { request, response } = leave();
+  await once(await response, 'data');
+  request.destroy();
+  // Who comes meanwhile waits for the run that is read on for some seconds, and so keeps it going.
+  await setTimeout(6_500);
+  const broken = await ask();
+  assert.ok(!isSuccess(broken, true), broken.text);
+  assert.ok(!isHit(await ask()));
+  assert.equal(runs(), 3);
+  assert.ok(isHit(await ask()));
+});
+
+test('an answer over cache.body_limit_bytes is not kept', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: 'word '.repeat(5_000) }));
+  const { key } = await newKey();
+  for (const stream of [false, true]) {
+    const { ask, runs } = asker(chat, key, { stream, ...zero });
+    await ask();
+    assert.ok(!isHit(await ask()));
+    assert.equal(runs(), 2);
+  }
+});
+
+test('it outlives the process, encrypted, for seven days', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key, account } = await newKey();
+  const { ask, runs } = asker(chat, key, zero);
+  const first = await ask();
+  const row = await gateway.database.read
+    .selectFrom('cached_responses')
+    .selectAll()
+    .where('account_id', '=', account)
+    .executeTakeFirstOrThrow();
+  assert.equal(row.expires_at_ms - row.created_at_ms, 7 * 24 * 3_600_000);
+  assert.ok(!Buffer.from(row.body).includes('one two'), 'it is encrypted');
+  await gateway.program.kill();
+  await gateway.program.start();
+  assertHit(await ask(), first);
+  assert.equal(runs(), 1);
+  await gateway.program.kill();
+  const table = gateway.database.write.updateTable('cached_responses').where('account_id', '=', account);
+  await table.set({ expires_at_ms: Date.now() - 1 }).execute();
+  await gateway.program.start();
+  assert.ok(!isHit(await ask()));
+  assert.ok(isHit(await ask()));
+  assert.equal(runs(), 2);
+});
