@@ -7,7 +7,7 @@ import type { CacheName } from './cache-name.ts';
 /** Made once, so that a hit costs one look-up. */
 export type CacheHit = { readonly kind: 'hit'; readonly response: WholeResponse };
 
-type Entry = CacheHit & { readonly accountId: string };
+type Entry = { readonly accountId: string; readonly hit: CacheHit };
 type Account = { generation: number; readonly ids: Set<string> };
 
 /** Beside the body: names, headers, and what the maps take. */
@@ -29,7 +29,7 @@ export class HotResponses {
   get(name: CacheName): CacheHit | undefined {
     const account = this.#accounts.get(name.accountId);
     if (account && account.generation < name.generation) this.forget(name.accountId);
-    return this.#entries.get(idOf(name));
+    return this.#entries.get(idOf(name))?.hit;
   }
 
   set(name: CacheName, response: WholeResponse, keptForMs: number): void {
@@ -40,7 +40,8 @@ export class HotResponses {
     this.#accounts.set(name.accountId, account);
     const id = idOf(name);
     const size = entryBytes + Buffer.byteLength(response.body);
-    this.#entries.set(id, { kind: 'hit', response, accountId: name.accountId }, { ttl: keptForMs, size });
+    const entry = { accountId: name.accountId, hit: { kind: 'hit', response } } as const;
+    this.#entries.set(id, entry, { ttl: keptForMs, size });
     // One that is larger than all of the memory is not taken.
     if (this.#entries.has(id)) account.ids.add(id);
   }

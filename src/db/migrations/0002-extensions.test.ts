@@ -22,6 +22,8 @@ test('books of the first version go on in this one: nothing is lost, and an open
   connection.exec(
     'alter table charges drop column price_id; drop table prices; drop table account_model_prices; drop table idempotent_responses',
   );
+  connection.exec('drop table cached_responses; drop index accounts_purged');
+  for (const column of ['retain_responses', 'cache_generation']) connection.exec(`alter table accounts drop column ${column}`);
   connection.exec(`delete from kysely_migration where name > '0001-foundation'`);
   const before = connection.prepare('select * from entries order by seq').all();
 
