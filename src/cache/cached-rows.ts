@@ -50,8 +50,8 @@ export async function removeGenerationsBelow(database: Database, accountId: stri
   return removeInSteps(database, () => outdated.execute());
 }
 
-/** From the newest to the oldest, in pages. */
-export async function* rowsFromNewest(database: Database): AsyncGenerator<RowSize> {
+/** From the newest row to the oldest. */
+export async function* pagesFromNewest(database: Database): AsyncGenerator<readonly RowSize[]> {
   const newest = rowSizes(database)
     .orderBy('expires_at_ms', 'desc')
     .orderBy('account_id', 'desc')
@@ -59,7 +59,7 @@ export async function* rowsFromNewest(database: Database): AsyncGenerator<RowSiz
     .limit(pageRows);
   let page = await newest.execute();
   for (let last = page.at(-1); last; last = page.at(-1)) {
-    yield* page;
+    yield page;
     await setImmediate();
     const { expires_at_ms, account_id, digest } = last;
     page = await newest

@@ -1,6 +1,6 @@
 // Keeps the cache to its bounds: what has expired goes, what its account has purged, and of the rest the oldest that there is no room for.
 import type { Database } from '../db/database.ts';
-import { type Age, measureSince, removeExpired, removeOldest, rowsFromNewest } from './cached-rows.ts';
+import { type Age, measureSince, removeExpired, removeOldest, pagesFromNewest } from './cached-rows.ts';
 import type { HotResponses } from './hot-responses.ts';
 import { findPurged, removePurged } from './purged-accounts.ts';
 
@@ -58,11 +58,13 @@ export class Upkeep {
     const keptBytesMax = diskBytes - Math.floor(diskBytes / 16);
     let [bytes, keptBytes, newestMs] = [0, 0, 0];
     let tooOld: Age | null = null;
-    for await (const row of rowsFromNewest(database)) {
-      newestMs ||= row.expires_at_ms;
-      bytes += row.size_bytes;
-      if (bytes > keptBytesMax) tooOld ??= row;
-      else keptBytes = bytes;
+    for await (const page of pagesFromNewest(database)) {
+      newestMs ||= page[0]!.expires_at_ms;
+      for (const row of page) {
+        bytes += row.size_bytes;
+        if (bytes > keptBytesMax) tooOld ??= row;
+        else keptBytes = bytes;
+      }
       if (bytes > diskBytes) return { bytes: keptBytes, newestMs, tooOld };
     }
     return { bytes, newestMs, tooOld: null };

@@ -138,6 +138,31 @@ test('accounts credit adds to the ledger that is named, and shows what is availa
   );
 });
 
+test('accounts purge erases what was kept of answers, and --retain-responses off also keeps none from then on; nothing runs twice', async () => {
+  const { cli } = commandLine();
+  const { account, key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const ask = (name: string) => gateway.post(chat.path, { key, headers: { 'idempotency-key': name }, body: chat.body() });
+  assert.equal((await ask('one')).status, 200);
+  assert.equal((await ask('one')).status, 200);
+  const { cached_responses_erased: cached, ...purged } = await cli('accounts', 'purge', account);
+  assert.deepEqual(purged, { id: account, replayed_responses_erased: 1 });
+  assert.ok(Number.isInteger(cached));
+  assert.equal((await ask('one')).error.code, 'idempotency_body_not_retained');
+
+  const off = await cli('accounts', 'update', account, '--retain-responses', 'off');
+  assert.deepEqual(off, { id: account, cached_responses_erased: 0, replayed_responses_erased: 0 });
+  assert.equal((await ask('two')).status, 200);
+  assert.equal((await ask('two')).error.code, 'idempotency_body_not_retained');
+  const isRetained = async () =>
+    (await cli<Record<string, unknown>[]>('accounts', 'list')).find(({ id }) => id === account)!['retain_responses'];
+  assert.equal(await isRetained(), false);
+
+  assert.deepEqual(await cli('accounts', 'update', account, '--retain-responses', 'on'), { id: account });
+  assert.equal(await isRetained(), true);
+  const charges = gateway.database.read.selectFrom('charges').select('id').where('ledger_id', '=', `${account}:live`);
+  assert.equal((await charges.execute()).length, 2);
+});
+
 test('a change of a key is seen by the running gateway within five seconds', async () => {
   const { cli } = commandLine();
   const { id, key } = await gateway.makeKey({ dailyCapMicros: microsFromUsd(5), models: ['gpt-5-mini'] });
@@ -214,6 +239,7 @@ test('mistakes at the command line are told, with an exit code of 1, and change 
     [['keys', 'create', '--account', account, '--mode', 'live', '--models', 'gpt-5-mini,no-such-model'], /no-such-model/],
     [['keys', 'create', '--account', 'acc_nobody', '--mode', 'live'], /no account acc_nobody/],
     [['keys', 'update', id, '--daily-cap-usd', '-1'], /0 or more/],
+    [['accounts', 'purge', 'acc_nobody'], /no account acc_nobody/],
   ];
   const outcomes = await Promise.all(
     mistakes.map(async ([args, expected]) => ({ args, expected, failure: await fail(...args) })),

@@ -10,7 +10,8 @@ const statements = (isSqlite: boolean) => {
     `alter table accounts add column retain_responses ${isSqlite ? 'integer' : 'smallint'} not null default 1
       check (retain_responses = 0 or retain_responses = 1)`,
     `alter table accounts add column cache_generation ${integer} not null default 0`,
-    `create index accounts_purged on accounts (id) where cache_generation > 0 or retain_responses = 0`,
+    `create index accounts_purged on accounts (id, cache_generation, retain_responses)
+      where cache_generation > 0 or retain_responses = 0`,
     `create table cached_responses (
       account_id ${id} not null,
       digest ${id} not null,
