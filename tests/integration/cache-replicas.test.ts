@@ -1,0 +1,87 @@
+// The cache over several gateways on one PostgreSQL database: they share answers, and forget them together.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { endpoint } from '../support/endpoints.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { send, type Reply } from '../support/http.ts';
+import { numberedAnswers, withoutComment } from '../support/numbered-answers.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { startUpstream, type LocalUpstream } from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+/** Within which every gateway has noticed what one has changed. */
+const noticedMs = 5_000;
+let upstream: LocalUpstream;
+let replicas: readonly Program[];
+let setup: TestGateway;
+
+before(async () => {
+  upstream = await startUpstream();
+  const databaseUrl = await createDatabase();
+  const config = {
+    providers: { openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-upstream' } },
+    limits: { requests_per_minute: null },
+    log: { level: 'fatal' },
+  };
+  replicas = await Promise.all(Array.from({ length: 3 }, () => startProgram({ config, databaseUrl })));
+  setup = new TestGateway(replicas[0]!, upstream);
+});
+after(async () => {
+  await setup.database.close();
+  for (const replica of replicas) await replica.stop();
+  await upstream.close();
+});
+
+const ask = (replica: Program, key: string, headers: Record<string, string> = {}) =>
+  send(replica.url + chat.path, { key, headers, body: chat.body({ temperature: 0 }) });
+const cacheOf = ({ headers }: Reply) => headers['x-service-cache'];
+
+test('what one gateway was told, all answer with, until the account is purged', async () => {
+  upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+  const first = await ask(replicas[0]!, key);
+  for (const replica of replicas) {
+    const reply = await ask(replica, key);
+    assert.equal(cacheOf(reply), 'hit');
+    assert.equal(reply.text, withoutComment(first.text));
+  }
+  await replicas[0]!.cli('accounts', 'purge', account);
+  await setTimeout(noticedMs);
+  const earlier = upstream.requests.length;
+  const again = await ask(replicas[2]!, key);
+  assert.equal(cacheOf(again), undefined);
+  for (const replica of replicas) assert.equal((await ask(replica, key)).text, withoutComment(again.text));
+  assert.equal(upstream.requests.length - earlier, 1);
+});
+
+test('an account that keeps nothing has no cache, and of its Idempotency-Keys the outcome alone', async () => {
+  upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+  const named = { 'idempotency-key': 'order-1' };
+  await ask(replicas[0]!, key, named);
+  for (const replica of replicas) assert.equal(cacheOf(await ask(replica, key, named)), 'idempotent-replay');
+  await replicas[1]!.cli('accounts', 'update', account, '--retain-responses', 'off');
+  await setTimeout(noticedMs);
+  const earlier = upstream.requests.length;
+  for (const replica of replicas) {
+    assert.equal((await ask(replica, key, named)).error.code, 'idempotency_body_not_retained');
+    assert.equal(cacheOf(await ask(replica, key, { 'x-service-cache': 'true' })), undefined);
+  }
+  assert.equal(upstream.requests.length - earlier, 3);
+  await ask(replicas[0]!, key, { 'idempotency-key': 'order-2' });
+  assert.equal((await ask(replicas[0]!, key, { 'idempotency-key': 'order-2' })).error.code, 'idempotency_body_not_retained');
+  const cached = await setup.database.read
+    .selectFrom('cached_responses')
+    .select('digest')
+    .where('account_id', '=', account)
+    .execute();
+  assert.equal(cached.length, 0);
+  const bodies = await setup.database.read
+    .selectFrom('idempotent_responses')
+    .select('body')
+    .where('body', 'is not', null)
+    .execute();
+  assert.equal(bodies.length, 0);
+});
