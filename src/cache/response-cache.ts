@@ -2,13 +2,16 @@
 // Requests that come together share one run. What the cache cannot read or do is a miss, never a failed request.
 import type { WholeResponse } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
+import { ScopedMemory } from '../lib/scoped-memory.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
 import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
 import { CacheRun, keptForMs, placeOf } from './cache-run.ts';
 import { type CachedRow, findCached } from './cached-rows.ts';
-import { type CacheHit, HotResponses, idOf } from './hot-responses.ts';
 import { Upkeep } from './upkeep.ts';
+
+/** Made once for each answer in memory, so that a hit costs one look-up. */
+export type CacheHit = { readonly kind: 'hit'; readonly response: WholeResponse };
 
 export type CacheBegun =
   | CacheHit
@@ -37,7 +40,7 @@ export class ResponseCache {
   readonly #options: ResponseCacheOptions;
   readonly #nameKey: string;
   readonly #sealer: Sealer;
-  readonly #hot: HotResponses;
+  readonly #hot: ScopedMemory<CacheHit>;
   readonly #turns = new Map<string, Turn<WholeResponse>>();
   readonly #upkeep: Upkeep;
   readonly #timer: NodeJS.Timeout;
@@ -47,7 +50,7 @@ export class ResponseCache {
     this.#options = options;
     this.#nameKey = nameKeyFrom(secret);
     this.#sealer = createSealer(secret, 'cached responses');
-    this.#hot = new HotResponses({ memoryBytes, nowMs: () => this.#nowMs() });
+    this.#hot = new ScopedMemory({ bytesMax: memoryBytes, nowMs: () => this.#nowMs() });
     this.#upkeep = new Upkeep({ database, diskBytes, hot: this.#hot });
     this.#timer = setInterval(() => void this.removeEnded().catch(onError), upkeepEveryMs).unref();
   }
@@ -58,7 +61,7 @@ export class ResponseCache {
 
   /** A hit in memory. */
   recall(name: CacheName): CacheHit | undefined {
-    return this.#hot.get(name);
+    return this.#hot.get(inMemory(name));
   }
 
   /** What to do about a request that memory has no answer to. The signal ends a wait. */
@@ -82,7 +85,7 @@ export class ResponseCache {
 
   async #beginCold(name: CacheName, signal: AbortSignal): Promise<CacheBegun> {
     while (!signal.aborted) {
-      const turn = this.#turns.get(idOf(name));
+      const turn = this.#turns.get(placeOf(name));
       if (!turn) return this.#takeTurn(name, signal);
       const response = await turn.wait(signal);
       if (response) return { kind: 'hit', response };
@@ -93,7 +96,7 @@ export class ResponseCache {
   /** The turn is taken before anything is waited for, so that of requests that come together one asks the database. */
   async #takeTurn(name: CacheName, signal: AbortSignal): Promise<CacheBegun> {
     const turn = new Turn<WholeResponse>();
-    const id = idOf(name);
+    const id = placeOf(name);
     this.#turns.set(id, turn);
     const end = (response: WholeResponse | null) => {
       if (this.#turns.get(id) === turn) this.#turns.delete(id);
@@ -105,7 +108,7 @@ export class ResponseCache {
       return response ? { kind: 'hit', response } : { kind: 'abandoned' };
     }
     const share = (stored: WholeResponse | null) => {
-      if (stored) this.#hot.set(name, stored, keptForMs);
+      if (stored) this.#remember(name, stored, keptForMs);
       end(stored);
     };
     const { bodyBytesMax } = this.#options;
@@ -118,7 +121,7 @@ export class ResponseCache {
       const row = await findCached(this.#options.database, name, this.#nowMs());
       if (!row) return null;
       const response = await this.#read(name, row);
-      this.#hot.set(name, response, row.expires_at_ms - this.#nowMs());
+      this.#remember(name, response, row.expires_at_ms - this.#nowMs());
       return response;
     } catch (error) {
       this.#options.onError(error);
@@ -135,7 +138,15 @@ export class ResponseCache {
     };
   }
 
+  #remember(name: CacheName, response: WholeResponse, forMs: number): void {
+    this.#hot.set(inMemory(name), { kind: 'hit', response }, { bytes: Buffer.byteLength(response.body), keptForMs: forMs });
+  }
+
   #nowMs(): number {
     return (this.#options.nowMs ?? Date.now)();
   }
+}
+
+function inMemory({ accountId, generation, digest }: CacheName) {
+  return { scope: accountId, generation, name: digest };
 }

@@ -1,14 +1,15 @@
 // Keeps the cache to its bounds: what has expired goes, what its account has purged, and of the rest the oldest that there is no room for.
 import type { Database } from '../db/database.ts';
+import type { ScopedMemory } from '../lib/scoped-memory.ts';
 import { type Age, measureSince, removeExpired, removeOldest, pagesFromNewest } from './cached-rows.ts';
-import type { HotResponses } from './hot-responses.ts';
 import { findPurged, removePurged } from './purged-accounts.ts';
 
 type UpkeepOptions = {
   readonly database: Database;
   /** The budget of the table. */
   readonly diskBytes: number;
-  readonly hot: HotResponses;
+  /** By account. */
+  readonly hot: Pick<ScopedMemory<unknown>, 'generations' | 'forget' | 'removeExpired'>;
 };
 
 /** The table at least as large as it is: what was counted, and everything that came since. */

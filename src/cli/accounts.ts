@@ -10,7 +10,7 @@ import { removePurgedOf } from '../cache/purged-accounts.ts';
 import { loadCatalog } from '../catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
-import { dropBodies } from '../idempotency/claims.ts';
+import { dropBodies } from '../idempotency/purge.ts';
 import type { Micros } from '../lib/money.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';

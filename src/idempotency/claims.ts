@@ -3,7 +3,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { IdempotentResponsesTable } from '../db/schema.ts';
-import { firstWithin } from '../lib/first-within.ts';
 import type { SealedResponse } from './claim.ts';
 import type { RequestName } from './request-name.ts';
 
@@ -110,48 +109,4 @@ export async function removeEnded(
     .where((where) => where.or([where('expires_at_ms', 'is', null), where('expires_at_ms', '<=', nowMs)]))
     .execute();
   return ended.length;
-}
-
-/**
- * Forgets what an account's requests were answered with. That they have run stays known, so that none of them runs twice. Returns how
- * many answers that were.
- */
-export async function dropBodies(database: Database, accountId: string): Promise<number> {
-  const keys = await database.read.selectFrom('api_keys').select('id').where('account_id', '=', accountId).execute();
-  let dropped = 0;
-  for (const { id } of keys) dropped += await dropBodiesOfKey(database, id);
-  return dropped;
-}
-
-async function dropBodiesOfKey(database: Database, keyId: string): Promise<number> {
-  let dropped = 0;
-  let rows = await findBodies(database, keyId, '');
-  while (rows.length > 0) {
-    const digests = firstWithin(rows, stepBytes, ({ bytes }) => bytes).map((row) => row.key_digest);
-    await database.write
-      .updateTable('idempotent_responses')
-      .set({ body: null })
-      .where('key_id', '=', keyId)
-      .where('key_digest', 'in', digests)
-      .execute();
-    dropped += digests.length;
-    rows = await findBodies(database, keyId, digests.at(-1)!);
-  }
-  return dropped;
-}
-
-/** What one step frees at most, so that others never wait long behind it. */
-const stepRows = 200;
-const stepBytes = 4 * 1024 * 1024;
-
-function findBodies(database: Database, keyId: string, afterDigest: string) {
-  return database.read
-    .selectFrom('idempotent_responses')
-    .select(['key_digest', sql<number>`length(body)`.as('bytes')])
-    .where('key_id', '=', keyId)
-    .where('key_digest', '>', afterDigest)
-    .where('body', 'is not', null)
-    .orderBy('key_digest')
-    .limit(stepRows)
-    .execute();
 }

@@ -7,6 +7,7 @@ import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
 import { Claim } from './claim.ts';
 import { type ClaimRow, findClaim, removeEnded, takeClaim } from './claims.ts';
+import { findPurgedKeys } from './purge.ts';
 import { type Known, RecentAnswers } from './recent-answers.ts';
 import type { RequestName } from './request-name.ts';
 
@@ -75,8 +76,11 @@ export class Idempotency {
     return { kind: 'abandoned' };
   }
 
-  /** Removes rows that are of no use any more, in small steps. */
+  /** Removes rows that are of no use any more, in small steps, and what memory should not hold any longer. */
   async removeEnded(): Promise<void> {
+    const { memory } = this.#recent;
+    memory.removeExpired();
+    for (const keyId of await findPurgedKeys(this.#options.database, memory.generations())) memory.forget(keyId);
     while ((await removeEnded(this.#options.database, { nowMs: this.#nowMs(), max: removeMax })) === removeMax);
   }
 

@@ -9,7 +9,7 @@ import { removePurgedOf } from '../../src/cache/purged-accounts.ts';
 import { ResponseCache, type ResponseCacheOptions } from '../../src/cache/response-cache.ts';
 import type { WholeResponse } from '../../src/canonical/stored-response.ts';
 import type { Database } from '../../src/db/database.ts';
-import { dropBodies } from '../../src/idempotency/claims.ts';
+import { dropBodies } from '../../src/idempotency/purge.ts';
 import { Idempotency } from '../../src/idempotency/idempotency.ts';
 import { nameRequest } from '../../src/idempotency/request-name.ts';
 import { openKeyStore } from '../../src/keys/key-store.ts';
@@ -327,12 +327,13 @@ onEachStore((store) => {
   });
 
   test('answers kept for replay are dropped by a purge, and not kept for an account that keeps none; nothing runs twice', async (t) => {
-    const { database, ledger } = await open(t, store);
+    const { database, ledger, clock } = await open(t, store);
     const idempotency = new Idempotency({
       database,
       secret,
       owner: 'run_1',
       bodyBytesMax: 1_000_000,
+      nowMs: () => clock.nowMs,
       onError: (error) => assert.fail(String(error)),
     });
     t.after(() => idempotency.close());
@@ -360,6 +361,13 @@ onEachStore((store) => {
     const keys = Array.from({ length: 5 }, (_, index) => `k${index}`);
     for (const key of keys) await execute('a', key);
     await execute('b', 'k0');
+    for (const accountId of ['a', 'b']) assert.equal(await replayed(accountId, 'k0'), response.body);
+    await raiseCacheGeneration(database, 'a');
+    await idempotency.removeEnded();
+    assert.deepEqual(
+      ['a', 'b'].map((accountId) => idempotency.recall(nameFor(accountId, 'k0'))?.kind),
+      [undefined, 'stored'],
+    );
     assert.equal(await dropBodies(database, 'a'), 5);
     assert.equal(await dropBodies(database, 'a'), 0);
     for (const key of keys) assert.equal(await replayed('a', key), null);
