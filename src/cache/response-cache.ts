@@ -44,6 +44,7 @@ export class ResponseCache {
   readonly #turns = new Map<string, Turn<WholeResponse>>();
   readonly #upkeep: Upkeep;
   readonly #timer: NodeJS.Timeout;
+  #removing: Promise<void> | null = null;
 
   constructor(options: ResponseCacheOptions) {
     const { database, secret, memoryBytes, diskBytes, onError } = options;
@@ -76,7 +77,11 @@ export class ResponseCache {
 
   /** Removes what is of no use any more, or too much, in small steps. */
   async removeEnded(): Promise<void> {
-    await this.#upkeep.run(this.#nowMs());
+    // One that takes longer than a minute is not joined by a second.
+    this.#removing ??= this.#upkeep.run(this.#nowMs()).finally(() => {
+      this.#removing = null;
+    });
+    await this.#removing;
   }
 
   close(): void {

@@ -420,7 +420,9 @@ onEachStore((store) => {
       const rows = Array.from({ length: 500 }, (_, index) => rowOf(start + index));
       await database.write.insertInto('cached_responses').values(rows).execute();
     }
-    await openCache({ diskBytes: 3_000_000 }).removeEnded();
+    const cache = openCache({ diskBytes: 3_000_000 });
+    // The second is the first, still at work.
+    await Promise.all([cache.removeEnded(), cache.removeEnded()]);
     assert.equal((await digestsIn(database)).length, 2_550);
     await openCache({ diskBytes: 1_600_000 }).removeEnded();
     const left = await digestsIn(database);
