@@ -13,7 +13,7 @@ import { HoldGrowths } from './gateway/hold-growth.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { connectProviders } from './gateway/providers.ts';
 import { RecentBalances } from './gateway/recent-balances.ts';
-import { createRateLimiter } from './gateway/rate-limit.ts';
+import { createRateLimits } from './gateway/rate-limits.ts';
 import { createUpstreams } from './gateway/upstream.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { openKeyStore } from './keys/key-store.ts';
@@ -22,6 +22,7 @@ import { createKey } from './keys/manage-keys.ts';
 import { createLedgers } from './ledger/create-ledgers.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { readBalance } from './ledger/queries.ts';
+import { openLimits } from './limits/open-limits.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
@@ -66,6 +67,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read') });
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId) });
   const kept = { database, secret, onError: report('answers that are kept cannot be read or tidied up; it is tried again') };
+  const limits = openLimits({ database, owner, onError: report('rate limits cannot be shared; each gateway has its own') });
   const gateway: Gateway = {
     config,
     catalog,
@@ -80,7 +82,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     }),
     providers: connectProviders(config),
     upstreams: createUpstreams(),
-    rateLimiter: createRateLimiter(Date.now),
+    rateLimits: createRateLimits(limits, config.limits),
     headers: headerNamesOf(config.service.name),
     log,
     nowMs: Date.now,
@@ -102,7 +104,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     await gateway.runs.whenIdle(lastWordsMs);
     await endConnections(server, closed, lastWordsMs);
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths]) part.close();
-    await gateway.upstreams.close();
+    await Promise.all([gateway.upstreams.close(), limits.close()]);
     await ledger.close();
     await database.close();
   };

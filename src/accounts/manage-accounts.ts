@@ -11,6 +11,10 @@ export type AccountListing = {
   readonly created_at: string;
   readonly frozen: boolean;
   readonly retain_responses: boolean;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_requests: number | null;
+  readonly allowed_addresses: readonly string[] | null;
   readonly live_available_micros: Micros;
   readonly test_available_micros: Micros;
 };
@@ -23,10 +27,21 @@ export type CreateLedgers = (
 
 const listPricePpm = 1_000_000;
 
+/** Of all keys of the account together. In a change, an absent field stays and null clears. */
+type AccountLimits = {
+  readonly requestsPerMinute?: number | null;
+  readonly tokensPerMinute?: number | null;
+  readonly concurrentRequests?: number | null;
+  /** Addresses and CIDR ranges, already checked. */
+  readonly allowedAddresses?: readonly string[] | null;
+};
+
+export type NewAccount = { readonly name: string; readonly priceMultiplierPpm?: number; readonly limits?: AccountLimits };
+
 /** An account is never without its ledgers: both come in one transaction. Returns its id. */
 export async function createAccount(
   database: Database,
-  { name, priceMultiplierPpm = listPricePpm }: { readonly name: string; readonly priceMultiplierPpm?: number },
+  { name, priceMultiplierPpm = listPricePpm, limits = {} }: NewAccount,
   createLedgers: CreateLedgers,
 ): Promise<string> {
   const id = newIdWithPrefix('acc');
@@ -34,7 +49,7 @@ export async function createAccount(
   await database.write.transaction().execute(async (transaction) => {
     await transaction
       .insertInto('accounts')
-      .values({ id, name, created_at_ms: nowMs, price_multiplier_ppm: priceMultiplierPpm })
+      .values({ id, name, created_at_ms: nowMs, price_multiplier_ppm: priceMultiplierPpm, ...limitColumnsOf(limits) })
       .execute();
     await createLedgers(transaction, { accountId: id, nowMs });
   });
@@ -50,6 +65,7 @@ export type AccountChange = {
   readonly isFrozen?: boolean;
   /** Whether its answers are kept. Once they are not, those that were are not served any more; erasing them is left to the caller. */
   readonly retainResponses?: boolean;
+  readonly limits?: AccountLimits;
 };
 
 /** Every gateway on the database sees it within seconds. Returns whether there is such an account. */
@@ -57,12 +73,13 @@ export async function updateAccount(database: Database, id: string, change: Acco
   return database.write.transaction().execute(async (transaction) => {
     const account = await transaction.selectFrom('accounts').select('id').where('id', '=', id).executeTakeFirst();
     if (!account) return false;
-    const { priceMultiplierPpm, modelPrice, isFrozen, retainResponses } = change;
+    const { priceMultiplierPpm, modelPrice, isFrozen, retainResponses, limits = {} } = change;
     const columns = {
       ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
       ...(isFrozen !== undefined && { frozen: isFrozen ? (1 as const) : (0 as const) }),
       ...(retainResponses !== undefined && { retain_responses: retainResponses ? (1 as const) : (0 as const) }),
       ...(retainResponses === false && { cache_generation: nextGeneration }),
+      ...limitColumnsOf(limits),
     };
     if (Object.keys(columns).length > 0) await transaction.updateTable('accounts').set(columns).where('id', '=', id).execute();
     if (modelPrice) await setModelPrice(transaction, id, modelPrice);
@@ -84,6 +101,15 @@ export async function raiseCacheGeneration(database: Database, id: string): Prom
 }
 
 const nextGeneration = sql<number>`cache_generation + 1`;
+
+function limitColumnsOf({ requestsPerMinute, tokensPerMinute, concurrentRequests, allowedAddresses }: AccountLimits) {
+  return {
+    ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokens_per_minute: tokensPerMinute }),
+    ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),
+    ...(allowedAddresses !== undefined && { allowed_addresses: allowedAddresses && JSON.stringify(allowedAddresses) }),
+  };
+}
 
 async function setModelPrice(
   transaction: Transaction<Tables>,
@@ -123,6 +149,10 @@ export async function listAccounts(database: Database): Promise<AccountListing[]
       'accounts.created_at_ms',
       'accounts.frozen',
       'accounts.retain_responses',
+      'accounts.requests_per_minute',
+      'accounts.tokens_per_minute',
+      'accounts.concurrent_requests',
+      'accounts.allowed_addresses',
       'ledgers.mode',
       'ledgers.posted_micros',
       'ledgers.held_micros',
@@ -139,6 +169,10 @@ export async function listAccounts(database: Database): Promise<AccountListing[]
       created_at: new Date(row.created_at_ms).toISOString(),
       frozen: row.frozen === 1,
       retain_responses: row.retain_responses === 1,
+      requests_per_minute: row.requests_per_minute,
+      tokens_per_minute: row.tokens_per_minute,
+      concurrent_requests: row.concurrent_requests,
+      allowed_addresses: row.allowed_addresses === null ? null : (JSON.parse(row.allowed_addresses) as string[]),
       live_available_micros: 0 as Micros,
       test_available_micros: 0 as Micros,
     };

@@ -19,7 +19,7 @@ export const errorKinds = {
   invalid_api_key: {
     status: 401,
     retry: false,
-    meaning: 'The API key is missing, wrong, revoked, or two different ones were sent.',
+    meaning: 'The API key is missing, wrong, revoked or expired, or two different ones were sent.',
     remedy: 'Send one valid key as `Authorization: Bearer <key>` or `x-api-key`.',
   },
   insufficient_balance: {
@@ -33,6 +33,12 @@ export const errorKinds = {
     retry: false,
     meaning: "The model is not in the key's allowed list.",
     remedy: "Use an allowed model, or change the key's list.",
+  },
+  address_not_allowed: {
+    status: 403,
+    retry: false,
+    meaning: 'The key, or its account, may not be used from the address that the request came from.',
+    remedy: 'Send from an allowed address, or change the list.',
   },
   account_frozen: {
     status: 403,
@@ -98,7 +104,8 @@ export const errorKinds = {
   rate_limit_exceeded: {
     status: 429,
     retry: true,
-    meaning: 'The key sends more requests a minute than it may.',
+    meaning:
+      'The key or its account sends more requests or tokens a minute, or more requests at once, than it may; or too many wrong keys came from the address.',
     remedy: 'Wait as long as `Retry-After` says.',
   },
   internal_error: {

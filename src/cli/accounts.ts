@@ -19,12 +19,18 @@ import { openLedgerInProcess } from '../ledger/open-ledger.ts';
 import { resolveModelId, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, type OrNone } from './parse.ts';
+import { requestLimitsOf, type RequestLimitOptions } from './request-limits.ts';
 
-type NewAccount = JsonOption & { readonly name: string; readonly creditUsd?: Micros; readonly priceMultiplier?: number };
+type NewAccount = JsonOption &
+  RequestLimitOptions & { readonly name: string; readonly creditUsd?: Micros; readonly priceMultiplier?: number };
 
 export async function createAccountCommand({ name, creditUsd, priceMultiplier, ...options }: NewAccount): Promise<void> {
   await withInstallation(async (installation) => {
-    const id = await createAccount(installation.database, { name, priceMultiplierPpm: priceMultiplier }, createLedgers);
+    const id = await createAccount(
+      installation.database,
+      { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) },
+      createLedgers,
+    );
     if (creditUsd !== undefined) {
       await adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });
     }
@@ -46,12 +52,13 @@ export async function listAccountsCommand(options: JsonOption): Promise<void> {
   });
 }
 
-type AccountOptions = JsonOption & {
-  readonly priceMultiplier?: OrNone<number>;
-  readonly model?: string;
-  readonly frozen?: 'yes' | 'no';
-  readonly retainResponses?: 'on' | 'off';
-};
+type AccountOptions = JsonOption &
+  RequestLimitOptions & {
+    readonly priceMultiplier?: OrNone<number>;
+    readonly model?: string;
+    readonly frozen?: 'yes' | 'no';
+    readonly retainResponses?: 'on' | 'off';
+  };
 
 export async function updateAccountCommand(accountId: string, options: AccountOptions): Promise<void> {
   await withInstallation(async ({ config, database }) => {
@@ -82,12 +89,14 @@ async function eraseResponses(database: Database, accountId: string) {
   };
 }
 
-function changeOf(config: Config, { priceMultiplier, model, frozen, retainResponses }: AccountOptions): AccountChange {
+function changeOf(config: Config, options: AccountOptions): AccountChange {
+  const { priceMultiplier, model, frozen, retainResponses } = options;
   if (model !== undefined && priceMultiplier === undefined) throw new CommandFailed('--model needs --price-multiplier beside it');
   if (model === undefined && priceMultiplier === none) {
     throw new CommandFailed('--price-multiplier none clears the price of a --model; for all models give 1');
   }
   return {
+    limits: requestLimitsOf(options),
     ...(frozen !== undefined && { isFrozen: frozen === 'yes' }),
     ...(retainResponses !== undefined && { retainResponses: retainResponses === 'on' }),
     ...(priceMultiplier !== undefined &&

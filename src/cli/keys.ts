@@ -6,15 +6,17 @@ import { createKey, listKeys, revokeKey, updateKey, type KeyControls, type KeyLi
 import type { Micros } from '../lib/money.ts';
 import { resolveModelId, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
-import { none, type OrNone } from './parse.ts';
+import { none, orNull, type OrNone } from './parse.ts';
+import { requestLimitsOf, type RequestLimitOptions } from './request-limits.ts';
 
-type LimitOptions = JsonOption & {
-  readonly name?: string;
-  readonly dailyCapUsd?: OrNone<Micros>;
-  readonly monthlyCapUsd?: OrNone<Micros>;
-  readonly models?: OrNone<readonly string[]>;
-  readonly rpm?: OrNone<number>;
-};
+type LimitOptions = JsonOption &
+  RequestLimitOptions & {
+    readonly name?: string;
+    readonly dailyCapUsd?: OrNone<Micros>;
+    readonly monthlyCapUsd?: OrNone<Micros>;
+    readonly models?: OrNone<readonly string[]>;
+    readonly expires?: OrNone<number>;
+  };
 
 export async function createKeyCommand(options: LimitOptions & { account: string; mode: 'live' | 'test' }): Promise<void> {
   await withInstallation(async ({ config, database, secret }) => {
@@ -35,7 +37,10 @@ export async function listKeysCommand(options: JsonOption & { account?: string }
     printResult(
       options,
       keys,
-      formatTable(['KEY ID', 'KEY', 'NAME', 'ACCOUNT', 'DAILY CAP', 'MONTHLY CAP', 'MODELS', 'RPM', 'STATE'], keys.map(keyRow)),
+      formatTable(
+        ['KEY ID', 'KEY', 'NAME', 'ACCOUNT', 'DAILY CAP', 'MONTHLY CAP', 'MODELS', 'RPM', 'TPM', 'AT ONCE', 'STATE'],
+        keys.map(keyRow),
+      ),
     );
   });
 }
@@ -59,18 +64,16 @@ function found(key: KeyListing | null, keyId: string): KeyListing {
   return key;
 }
 
-function controlsOf(config: Config, { name, dailyCapUsd, monthlyCapUsd, models, rpm }: LimitOptions): KeyControls {
+function controlsOf(config: Config, options: LimitOptions): KeyControls {
+  const { name, dailyCapUsd, monthlyCapUsd, models, expires } = options;
   return {
+    ...requestLimitsOf(options),
     ...(name !== undefined && { name }),
     ...(dailyCapUsd !== undefined && { dailyCapMicros: orNull(dailyCapUsd) }),
     ...(monthlyCapUsd !== undefined && { monthlyCapMicros: orNull(monthlyCapUsd) }),
     ...(models !== undefined && { models: models === none ? null : resolveModels(config, models) }),
-    ...(rpm !== undefined && { requestsPerMinute: orNull(rpm) }),
+    ...(expires !== undefined && { expiresAtMs: orNull(expires) }),
   };
-}
-
-function orNull<Value>(value: OrNone<Value>): Value | null {
-  return value === none ? null : value;
 }
 
 /** Kept as catalogue ids, so that an alias in the list allows just what it stands for today. */
@@ -88,11 +91,23 @@ function keyRow(key: KeyListing): string[] {
     capText(key.daily_cap_micros),
     capText(key.monthly_cap_micros),
     key.models === null ? 'all' : key.models.join(','),
-    key.requests_per_minute === null ? 'default' : String(key.requests_per_minute),
-    key.revoked_at === null ? 'active' : 'revoked',
+    limitText(key.requests_per_minute),
+    limitText(key.tokens_per_minute),
+    limitText(key.concurrent_requests),
+    stateOf(key),
   ];
 }
 
 function capText(cap: Micros | null): string {
   return cap === null ? 'none' : dollars(cap);
+}
+
+function limitText(limit: number | null): string {
+  return limit === null ? 'default' : String(limit);
+}
+
+function stateOf({ revoked_at: revokedAt, expires_at: expiresAt }: KeyListing): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'active';
+  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`;
 }

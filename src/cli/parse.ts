@@ -1,5 +1,6 @@
 // What people type into options, read strictly: a slip in an amount of money must be told, not guessed at.
 import { InvalidArgumentError } from 'commander';
+import { isAddressRange } from '../lib/addresses.ts';
 import { microsFromUsd, type Micros } from '../lib/money.ts';
 
 /**
@@ -8,6 +9,10 @@ import { microsFromUsd, type Micros } from '../lib/money.ts';
  */
 export const none = Symbol('none');
 export type OrNone<Value> = Value | typeof none;
+
+export function orNull<Value>(value: OrNone<Value>): Value | null {
+  return value === none ? null : value;
+}
 
 const noneText = 'none';
 
@@ -34,7 +39,7 @@ export function parseUsdCap(text: string): OrNone<Micros> {
 
 export function parseCount(text: string): OrNone<number> {
   if (text === noneText) return none;
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, or "none".');
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at most ten digits, or "none".');
   return Number(text);
 }
 
@@ -46,13 +51,47 @@ export function parseModelList(text: string): OrNone<readonly string[]> {
   return names;
 }
 
+const rangesMax = 100;
+
+export function parseAddressRanges(text: string): OrNone<readonly string[]> {
+  if (text === noneText) return none;
+  const ranges = text.split(',').map((range) => range.trim());
+  const wrong = ranges.find((range) => !isAddressRange(range));
+  if (wrong !== undefined) {
+    throw new InvalidArgumentError(
+      `"${wrong}" is no address. Write addresses or ranges by comma, such as 203.0.113.7,10.0.0.0/8,2001:db8::/32, or "none".`,
+    );
+  }
+  if (ranges.length > rangesMax)
+    throw new InvalidArgumentError(`It must be at most ${rangesMax} addresses; join them to ranges.`);
+  return ranges;
+}
+
+/** A moment to come: the begin of a UTC day, `2027-01-31`, or a time with its zone, `2027-01-31T18:00:00Z`. */
+export function parseExpiry(text: string): OrNone<number> {
+  if (text === noneText) return none;
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text);
+  const timeMs = isTime && isDay(text.slice(0, 10)) ? Date.parse(text) : isDay(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(timeMs)) {
+    throw new InvalidArgumentError(
+      'It must be a UTC day, such as 2027-01-31, a time with its zone, such as 2027-01-31T18:00:00Z, or "none".',
+    );
+  }
+  if (timeMs <= Date.now())
+    throw new InvalidArgumentError('It must be in the future; "tollgate keys revoke" ends a key at once.');
+  return timeMs;
+}
+
 /** A UTC day, `2026-11-21`, as the time it begins. */
 export function parseDay(text: string): number {
+  if (!isDay(text)) throw new InvalidArgumentError('It must be a day, such as 2026-11-21.');
+  return Date.parse(text);
+}
+
+/** Also whether there is such a day: 2026-02-30 would be read as one of March. */
+function isDay(text: string): boolean {
   const timeMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(timeMs) || new Date(timeMs).toISOString().slice(0, 10) !== text) {
-    throw new InvalidArgumentError('It must be a day, such as 2026-11-21.');
-  }
-  return timeMs;
+  return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().slice(0, 10) === text;
 }
 
 /** A factor with at most six decimals, in millionths. */

@@ -7,8 +7,10 @@ import { LedgerUnavailable } from '../ledger/batcher.ts';
 import { prepareWorker } from '../ledger/worker-runner.ts';
 import { CommandFailed } from './output.ts';
 import {
+  parseAddressRanges,
   parseCount,
   parseDay,
+  parseExpiry,
   parseFactor,
   parseFactorOrNone,
   parseModelList,
@@ -81,7 +83,7 @@ function buildProgram(): Command {
     .action(async (options) => (await reportCommands()).reportCommand(options));
 
   const accounts = program.command('accounts').description('accounts and their balances');
-  json(accounts.command('create').description('make an account'))
+  requestLimits(json(accounts.command('create').description('make an account')))
     .requiredOption('--name <name>', 'what to call it', parseName)
     .option('--credit-usd <amount>', 'put this much on its live balance', parseUsd)
     .option('--price-multiplier <factor>', 'its prices, times the list prices: 0.9 is a tenth off', parseFactor)
@@ -89,7 +91,9 @@ function buildProgram(): Command {
   json(accounts.command('list').description('all accounts')).action(async (options) =>
     (await accountsCommands()).listAccountsCommand(options),
   );
-  json(accounts.command('update').description("change an account's prices or standing").argument('<account>'))
+  requestLimits(
+    json(accounts.command('update').description("change an account's prices, limits or standing").argument('<account>')),
+  )
     .option(
       '--price-multiplier <factor>',
       'its prices, times the list prices; "none" clears that of a --model',
@@ -152,10 +156,19 @@ function adjustment(command: Command): Command {
 
 /** `none` clears a limit; a cap of 0 allows nothing. */
 function limits(command: Command): Command {
-  return command
+  return requestLimits(command)
     .option('--name <name>', 'what to call it', parseName)
     .option('--daily-cap-usd <amount>', 'spend a day at most, UTC; "none" for no cap', parseUsdCap)
     .option('--monthly-cap-usd <amount>', 'spend a month at most, UTC; "none" for no cap', parseUsdCap)
     .option('--models <list>', 'allowed models, by comma; "none" for all', parseModelList)
-    .option('--rpm <count>', 'requests a minute; "none" for the configured default', parseCount);
+    .option('--expires <time>', 'works until then: a UTC day, or a time like 2027-01-31T18:00:00Z; "none" for ever', parseExpiry);
+}
+
+/** Of a key, or of all keys of an account together. */
+function requestLimits(command: Command): Command {
+  return command
+    .option('--rpm <count>', 'requests a minute; "none" for the configured default', parseCount)
+    .option('--tpm <count>', 'tokens a minute; "none" for the configured default', parseCount)
+    .option('--concurrency <count>', 'requests at once; "none" for the configured default', parseCount)
+    .option('--allow <list>', 'addresses and CIDR ranges it may be used from, by comma; "none" for all', parseAddressRanges);
 }

@@ -1,6 +1,7 @@
 // Gathers the configuration: environment over file over defaults. Everything wrong is found here, before anything is opened.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { isAddressRange } from '../lib/addresses.ts';
 import { ConfigError, formatPath, type FieldPath } from './config-error.ts';
 import { readConfigFile, type ConfigFileText } from './config-file.ts';
 import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
@@ -28,6 +29,7 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   const { fields, faultAt } = values;
   checkModels(values);
   checkMarkup(faultAt, fields.pricing.markup);
+  checkProxies(faultAt, fields.server.trust_proxy);
   const providers = resolveProviders(values, { env, defaultTimeouts });
   const dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data');
   const config: Config = deepFreeze({
@@ -120,6 +122,16 @@ function checkMarkup(faultAt: FaultAt, markup: number): void {
   throw faultAt(['pricing', 'markup'], {
     problem: `must have at most six decimals; got ${markup}`,
     remedy: 'Round it: 1.2 adds 20 % to what the provider charges.',
+  });
+}
+
+function checkProxies(faultAt: FaultAt, trusted: boolean | number | readonly string[]): void {
+  if (typeof trusted !== 'object') return;
+  const index = trusted.findIndex((range) => !isAddressRange(range));
+  if (index === -1) return;
+  throw faultAt(['server', 'trust_proxy', index], {
+    problem: `must be an address or a CIDR range; got ${JSON.stringify(trusted[index])}`,
+    remedy: 'List the addresses of your proxies, such as `[10.0.0.0/8, 2001:db8::7]`, or give the number of proxies in front.',
   });
 }
 

@@ -12,6 +12,9 @@ const section = { ...closed, default: {} } as const;
 const milliseconds = (value: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, default: value, description });
 
+const limitOf = (description: string) =>
+  Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { default: null, description: `${description} \`null\`: no limit.` });
+
 const Timeouts = Type.Object(
   {
     connect_ms: milliseconds(5_000, 'How long a connection to the provider may take to open.'),
@@ -80,10 +83,14 @@ export const ConfigFile = Type.Object(
           default: null,
           description: 'The address that clients use, where it is not the one listened on: behind a proxy or a domain name.',
         }),
-        trust_proxy: Type.Boolean({
-          default: false,
-          description: 'Whether `X-Forwarded-*` headers are believed. Only behind a proxy that sets them itself.',
-        }),
+        trust_proxy: Type.Union(
+          [Type.Boolean(), Type.Integer({ minimum: 1, maximum: 32 }), Type.Array(Type.String({ minLength: 1 }))],
+          {
+            default: false,
+            description:
+              'Whose `X-Forwarded-*` headers are believed: the number of proxies in front, or a list of their addresses and CIDR ranges. `true` believes anybody: only behind a proxy that overwrites what the client sent.',
+          },
+        ),
         body_limit_bytes: Type.Integer({
           minimum: 1_024,
           maximum: 1_073_741_824,
@@ -150,6 +157,18 @@ export const ConfigFile = Type.Object(
         requests_per_minute: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
           default: 600,
           description: 'Requests a minute of a key that has no limit of its own. `null`: no limit.',
+        }),
+        tokens_per_minute: limitOf('Tokens a minute, input and output, of a key that has no limit of its own.'),
+        concurrent_requests: limitOf('Requests at once of a key that has no limit of its own.'),
+        account_requests_per_minute: limitOf(
+          'Requests a minute of all keys of an account that has no limit of its own; live and test keys are counted apart.',
+        ),
+        account_tokens_per_minute: limitOf('Tokens a minute of all keys of such an account.'),
+        account_concurrent_requests: limitOf('Requests at once of all keys of such an account.'),
+        failed_keys_per_minute: Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()], {
+          default: 20,
+          description:
+            'Wrong API keys a minute from one address (of IPv6: one /64); further ones are refused unseen. Right keys go on working. `null`: no limit.',
         }),
         stream_keep_alive_ms: milliseconds(
           10_000,

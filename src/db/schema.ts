@@ -33,6 +33,12 @@ export type AccountsTable = {
   retain_responses: Generated<Flag>;
   /** Raised by a purge: what was cached under a lower one is not served any more. */
   cache_generation: Generated<number>;
+  /** Over all keys of one mode together; null: the configuration's default. */
+  requests_per_minute: number | null;
+  tokens_per_minute: number | null;
+  concurrent_requests: number | null;
+  /** As a key's. */
+  allowed_addresses: string | null;
 };
 
 export type ApiKeysTable = {
@@ -49,7 +55,14 @@ export type ApiKeysTable = {
   monthly_cap_micros: Micros | null;
   /** A JSON array of model ids; null: all models. */
   models: string | null;
+  /** null: the configuration's default; 0: nothing is allowed. */
   requests_per_minute: number | null;
+  tokens_per_minute: number | null;
+  concurrent_requests: number | null;
+  /** A JSON array of addresses and CIDR ranges; null: it may be used from anywhere. */
+  allowed_addresses: string | null;
+  /** null: it does not expire. */
+  expires_at_ms: number | null;
   created_at_ms: number;
   revoked_at_ms: number | null;
 };

@@ -10,7 +10,7 @@ import type { Logger } from '../lib/log.ts';
 import type { HeaderNames } from './headers.ts';
 import type { HoldGrowths } from './hold-growth.ts';
 import type { KeepAlives } from './keep-alives.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import type { RateLimits } from './rate-limits.ts';
 import type { ConnectedProviders } from './providers.ts';
 import type { ReplaySource } from './replay.ts';
 import type { Upstreams } from './upstream.ts';
@@ -25,7 +25,7 @@ export type Gateway = {
   readonly cache: ResponseCache;
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;
-  readonly rateLimiter: RateLimiter;
+  readonly rateLimits: RateLimits;
   readonly headers: HeaderNames;
   readonly log: Logger;
   readonly nowMs: () => number;

@@ -6,7 +6,6 @@ import type { Model } from '../catalog/model.ts';
 import { priceFor } from '../catalog/price.ts';
 import { nameRequest } from '../idempotency/request-name.ts';
 import { multiplierPpmFor, type ApiKey } from '../keys/api-key.ts';
-import { estimateInputTokens } from '../lib/tokens.ts';
 import type { Admitted, IncomingRequest } from './admitted.ts';
 import { sendAnswer } from './answer.ts';
 import { nameForCache } from './cacheable.ts';
@@ -21,6 +20,7 @@ import { readSearch } from './search.ts';
 import { nothingGenerated, releaseHold } from './settle.ts';
 import { streamAnswer } from './stream.ts';
 import { writeUpstreamRequest } from './upstream-request.ts';
+import { withinLimits, type WithinLimits } from './within-limits.ts';
 
 /** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
 export async function run(gateway: Gateway, incoming: IncomingRequest, client: Client): Promise<void> {
@@ -33,20 +33,21 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
   Object.assign(trace, { model: model.id, provider, stream: request.stream });
   checkPermission(key, model);
   const cacheName = nameForCache({ ...incoming, gateway, request, model, route });
-  const rateHeaders = gateway.rateLimiter.take(key.id, key.requestsPerMinute ?? gateway.config.limits.requests_per_minute);
+  const rateHeaders = await gateway.rateLimits.takeRequest(key);
   const admitted = { ...incoming, gateway, name, cacheName, request, model, route, rateHeaders };
-  await runOnce(admitted, client, (answered, keeping) => execute(admitted, answered, keeping));
+  await runOnce(admitted, client, (answered, keeping) =>
+    withinLimits(admitted, (within) => execute({ ...admitted, ...within }, answered, keeping)),
+  );
 }
 
 /** Holds, calls, answers, charges. */
-async function execute(admitted: Admitted, client: Client, keeping: Keeping): Promise<void> {
-  const { gateway, requestId, key, format, trace, request, model, route, rateHeaders, forwardable } = admitted;
+async function execute(admitted: Admitted & WithinLimits, client: Client, keeping: Keeping): Promise<void> {
+  const { gateway, requestId, key, format, trace, request, model, route, rateHeaders, forwardable, estimate } = admitted;
   const factor = { markup: gateway.config.pricing.markup, multiplierPpm: multiplierPpmFor(key, model.id) };
   const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);
   const search = readSearch(gateway, { model, route, format, request }, factor);
   const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
-  const estimate = estimateInputTokens(request.body);
   const inputTokensUpper = Math.min(estimate.upper, model.contextTokens);
   const asked = { gateway, client, trace, key, model, route, price, search, format, request, estimate, forwardable };
   // What cannot be sent is refused here, before anything is held for it.

@@ -1,5 +1,13 @@
 // An API key as the gateway keeps it in memory, with its account's standing. The key's own text is never kept, only its digest.
+import type { AddressList } from '../lib/addresses.ts';
 import type { Micros } from '../lib/money.ts';
+
+/** What may be asked for; null: the configuration's default. */
+type RequestLimits = {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly concurrentRequests: number | null;
+};
 
 export type ApiKey = {
   readonly id: string;
@@ -9,8 +17,13 @@ export type ApiKey = {
   readonly monthlyCapMicros: Micros | null;
   /** Catalogue ids; null: all models. */
   readonly models: ReadonlySet<string> | null;
-  /** null: the configuration's default. */
-  readonly requestsPerMinute: number | null;
+  readonly limits: RequestLimits;
+  /** Of all keys of the account in this mode together. */
+  readonly accountLimits: RequestLimits;
+  /** Its own and its account's: an address must be on each. Empty: it may be used from anywhere. */
+  readonly allowedAddresses: readonly AddressList[];
+  /** null: it does not expire. */
+  readonly expiresAtMs: number | null;
   readonly accountFrozen: boolean;
   /** Whether answers may be kept for the account. */
   readonly retainResponses: boolean;

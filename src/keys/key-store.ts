@@ -1,13 +1,18 @@
 // Finds keys by their text, from memory. A poll of one counter tells when any key or account has changed, in this process or another;
-// then the memory is dropped, so a revoked or changed key takes effect within about a second.
+// then what is remembered is out of date, so a revoked or changed key takes effect within about a second.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { AccountsTable, ApiKeysTable } from '../db/schema.ts';
+import { createAddressList, type AddressList } from '../lib/addresses.ts';
 import type { ApiKey } from './api-key.ts';
 import { keyDigest, keyModeOf } from './key-text.ts';
 
 export type KeyStore = {
+  /** A key from memory alone; null: it is not there, or out of date. */
+  readonly recall: (text: string) => ApiKey | null;
+  /** Whether the text was a key when it was last looked for: its owner need not queue with those who guess. */
+  readonly isFamiliar: (text: string) => boolean;
   /** null: not a key, unknown, or revoked. */
   readonly find: (text: string) => Promise<ApiKey | null>;
   readonly close: () => void;
@@ -25,32 +30,43 @@ export type KeyStoreOptions = {
 const keysMax = 50_000;
 
 export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: KeyStoreOptions): KeyStore {
-  const byFingerprint = new Map<string, ApiKey>();
+  const byFingerprint = new Map<string, Remembered>();
   let revision = -1;
   const refresh = async () => {
-    const current = await readRevision(database);
-    if (current !== revision) byFingerprint.clear();
-    revision = current;
+    revision = await readRevision(database);
+  };
+  const recall = (fingerprint: string) => {
+    const known = byFingerprint.get(fingerprint);
+    return known?.revision === revision ? known.key : null;
   };
   const timer = setInterval(() => void refresh().catch(onError), pollMs);
   timer.unref();
   return {
+    recall: (text) => (keyModeOf(text) ? recall(fingerprintOf(text)) : null),
+    isFamiliar: (text) => byFingerprint.has(fingerprintOf(text)),
     async find(text) {
       if (!keyModeOf(text)) return null;
-      // The memory is searched by a plain hash, which costs a fiftieth of the digest and leaves no key's text lying about.
-      const fingerprint = hash('sha256', text, 'base64');
-      const known = byFingerprint.get(fingerprint);
+      const fingerprint = fingerprintOf(text);
+      const known = recall(fingerprint);
       if (known) return known;
       const before = revision;
       const key = await readKey(database, keyDigest(digestKey, text));
-      if (key && before === revision) {
+      if (!key) byFingerprint.delete(fingerprint);
+      else if (before === revision) {
         if (byFingerprint.size >= keysMax) byFingerprint.clear();
-        byFingerprint.set(fingerprint, key);
+        byFingerprint.set(fingerprint, { key, revision });
       }
       return key;
     },
     close: () => clearInterval(timer),
   };
+}
+
+type Remembered = { readonly key: ApiKey; readonly revision: number };
+
+/** The memory is searched by a plain hash, which costs a fiftieth of the digest and leaves no key's text lying about. */
+function fingerprintOf(text: string): string {
+  return hash('sha256', text, 'base64');
 }
 
 async function readRevision(database: Database): Promise<number> {
@@ -59,6 +75,12 @@ async function readRevision(database: Database): Promise<number> {
 }
 
 const accountColumns = ['frozen', 'price_multiplier_ppm', 'retain_responses', 'cache_generation'] as const;
+const accountLimitColumns = [
+  'accounts.requests_per_minute as account_requests_per_minute',
+  'accounts.tokens_per_minute as account_tokens_per_minute',
+  'accounts.concurrent_requests as account_concurrent_requests',
+  'accounts.allowed_addresses as account_allowed_addresses',
+] as const;
 
 async function readKey(database: Database, digest: string): Promise<ApiKey | null> {
   const row = await database.read
@@ -66,6 +88,7 @@ async function readKey(database: Database, digest: string): Promise<ApiKey | nul
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .selectAll('api_keys')
     .select(accountColumns)
+    .select(accountLimitColumns)
     .where('api_keys.digest', '=', digest)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
@@ -77,7 +100,14 @@ async function readModelMultipliers(database: Database, accountId: string): Prom
   return rows.length === 0 ? null : new Map(rows.map((row) => [row.model_id, row.multiplier_ppm]));
 }
 
-type KeyRow = Selectable<ApiKeysTable> & Pick<Selectable<AccountsTable>, (typeof accountColumns)[number]>;
+type Account = Selectable<AccountsTable>;
+type KeyRow = Selectable<ApiKeysTable> &
+  Pick<Account, (typeof accountColumns)[number]> & {
+    readonly account_requests_per_minute: Account['requests_per_minute'];
+    readonly account_tokens_per_minute: Account['tokens_per_minute'];
+    readonly account_concurrent_requests: Account['concurrent_requests'];
+    readonly account_allowed_addresses: Account['allowed_addresses'];
+  };
 
 function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm']): ApiKey {
   return {
@@ -87,11 +117,26 @@ function toApiKey(row: KeyRow, modelMultipliersPpm: ApiKey['modelMultipliersPpm'
     dailyCapMicros: row.daily_cap_micros,
     monthlyCapMicros: row.monthly_cap_micros,
     models: row.models === null ? null : new Set(JSON.parse(row.models) as string[]),
-    requestsPerMinute: row.requests_per_minute,
+    limits: {
+      requestsPerMinute: row.requests_per_minute,
+      tokensPerMinute: row.tokens_per_minute,
+      concurrentRequests: row.concurrent_requests,
+    },
+    accountLimits: {
+      requestsPerMinute: row.account_requests_per_minute,
+      tokensPerMinute: row.account_tokens_per_minute,
+      concurrentRequests: row.account_concurrent_requests,
+    },
+    allowedAddresses: [row.allowed_addresses, row.account_allowed_addresses].flatMap(toAddressList),
+    expiresAtMs: row.expires_at_ms,
     accountFrozen: row.frozen === 1,
     retainResponses: row.retain_responses === 1,
     cacheGeneration: row.cache_generation,
     priceMultiplierPpm: row.price_multiplier_ppm,
     modelMultipliersPpm,
   };
+}
+
+function toAddressList(json: string | null): AddressList[] {
+  return json === null ? [] : [createAddressList(JSON.parse(json) as string[])];
 }

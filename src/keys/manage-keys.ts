@@ -14,6 +14,11 @@ export type KeyControls = {
   /** Catalogue ids, already resolved. */
   readonly models?: readonly string[] | null;
   readonly requestsPerMinute?: number | null;
+  readonly tokensPerMinute?: number | null;
+  readonly concurrentRequests?: number | null;
+  /** Addresses and CIDR ranges, already checked. */
+  readonly allowedAddresses?: readonly string[] | null;
+  readonly expiresAtMs?: number | null;
 };
 
 /** A key as it is listed; its text is shown only by `createKey`. */
@@ -27,6 +32,10 @@ export type KeyListing = {
   readonly monthly_cap_micros: Micros | null;
   readonly models: readonly string[] | null;
   readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_requests: number | null;
+  readonly allowed_addresses: readonly string[] | null;
+  readonly expires_at: string | null;
   readonly created_at: string;
   readonly revoked_at: string | null;
 };
@@ -96,12 +105,17 @@ async function findKey(database: Database, keyId: string): Promise<KeyListing | 
 
 function columnsOf(controls: KeyControls) {
   const { name, dailyCapMicros, monthlyCapMicros, models, requestsPerMinute } = controls;
+  const { tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs } = controls;
   return {
     ...(name !== undefined && { name }),
     ...(dailyCapMicros !== undefined && { daily_cap_micros: dailyCapMicros }),
     ...(monthlyCapMicros !== undefined && { monthly_cap_micros: monthlyCapMicros }),
-    ...(models !== undefined && { models: models === null ? null : JSON.stringify(models) }),
+    ...(models !== undefined && { models: toJson(models) }),
     ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokens_per_minute: tokensPerMinute }),
+    ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),
+    ...(allowedAddresses !== undefined && { allowed_addresses: toJson(allowedAddresses) }),
+    ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
   };
 }
 
@@ -114,9 +128,25 @@ function toListing(row: Selectable<ApiKeysTable>): KeyListing {
     hint: row.hint,
     daily_cap_micros: row.daily_cap_micros,
     monthly_cap_micros: row.monthly_cap_micros,
-    models: row.models === null ? null : (JSON.parse(row.models) as string[]),
+    models: fromJson(row.models),
     requests_per_minute: row.requests_per_minute,
+    tokens_per_minute: row.tokens_per_minute,
+    concurrent_requests: row.concurrent_requests,
+    allowed_addresses: fromJson(row.allowed_addresses),
+    expires_at: toTime(row.expires_at_ms),
     created_at: new Date(row.created_at_ms).toISOString(),
-    revoked_at: row.revoked_at_ms === null ? null : new Date(row.revoked_at_ms).toISOString(),
+    revoked_at: toTime(row.revoked_at_ms),
   };
+}
+
+function toJson(list: readonly string[] | null): string | null {
+  return list && JSON.stringify(list);
+}
+
+function fromJson(text: string | null): readonly string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]);
+}
+
+function toTime(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
 }

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
+import type { Config } from '../config/schema.ts';
+import { createAddressList } from '../lib/addresses.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { ServerContext } from './context.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -24,7 +26,7 @@ export function createServer(context: ServerContext): FastifyInstance {
   const startTrace = trace({ log, lifecycle: context.lifecycle, metrics });
   const app = Fastify({
     logger: false,
-    trustProxy: config.server.trust_proxy,
+    trustProxy: trustOf(config.server.trust_proxy),
     bodyLimit: config.server.body_limit_bytes,
     requestTimeout: arrivalTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -54,6 +56,14 @@ export function createServer(context: ServerContext): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
   addRoutes(app, routes);
   return app;
+}
+
+/** Whether a sender of `X-Forwarded-*` is believed; `hop` 0 is who has connected, 1 whom that one names. */
+function trustOf(configured: Config['server']['trust_proxy']): boolean | ((address: string, hop: number) => boolean) {
+  if (typeof configured === 'boolean') return configured;
+  if (typeof configured === 'number') return (_address, hop) => hop < configured;
+  const proxies = createAddressList(configured);
+  return (address) => proxies.includes(address);
 }
 
 function refuseSchemas(): never {

@@ -9,6 +9,7 @@ import { webSearches } from './0003-web-searches.ts';
 import { prices, pricesOnPostgres } from './0004-prices.ts';
 import { idempotentResponses, idempotentResponsesOnPostgres } from './0005-idempotent-responses.ts';
 import { cachedResponses, cachedResponsesOnPostgres } from './0006-cached-responses.ts';
+import { limits, limitsOnPostgres } from './0007-limits.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -19,6 +20,7 @@ const sqlite = {
   '0004-prices': prices,
   '0005-idempotent-responses': idempotentResponses,
   '0006-cached-responses': cachedResponses,
+  '0007-limits': limits,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -28,6 +30,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0004-prices': pricesOnPostgres,
   '0005-idempotent-responses': idempotentResponsesOnPostgres,
   '0006-cached-responses': cachedResponsesOnPostgres,
+  '0007-limits': limitsOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

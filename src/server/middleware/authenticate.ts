@@ -1,11 +1,16 @@
 // Who asks, before the body is read: a stranger cannot make the gateway read 32 MB.
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
+import type { ApiKey } from '../../keys/api-key.ts';
 import { keyModeOf } from '../../keys/key-text.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import { createFailedKeys, type FailedKeys } from '../../limits/failed-keys.ts';
 import type { ServerContext } from '../context.ts';
 
-/** A Fastify onRequest hook. Throws ApiError `invalid_api_key`. */
+/** A Fastify onRequest hook. Throws ApiError 401, 403, or 429 where too many wrong keys came from. */
 export function authenticate({ keys, gateway }: ServerContext) {
+  const { test_mode: testMode, limits } = gateway.config;
+  const failedKeys = createFailedKeys(limits.failed_keys_per_minute, gateway.nowMs);
   return async (request: FastifyRequest): Promise<void> => {
     const { auth = 'required', queryKey = false } = request.routeOptions.config;
     if (auth === 'none' || request.is404) return;
@@ -17,14 +22,50 @@ export function authenticate({ keys, gateway }: ServerContext) {
         'An API key is missing. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.',
       );
     }
-    const key = await keys.find(sent);
-    if (!key) throw new ApiError('invalid_api_key', 'This API key is wrong or was revoked.');
-    if (key.mode === 'test' && !gateway.config.test_mode.enabled) {
+    const key = keys.recall(sent) ?? (await lookUp({ keys, failedKeys }, sent, request.ip));
+    if (key.mode === 'test' && !testMode.enabled) {
       throw new ApiError('invalid_api_key', 'Test keys are switched off here (`test_mode.enabled`). Use a live key.');
     }
+    checkExpiry(key, gateway.nowMs());
+    checkAddress(key, request.ip);
     request.apiKey = key;
     Object.assign(request.trace, { keyId: key.id, accountId: key.accountId, mode: key.mode });
   };
+}
+
+type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };
+
+/** Throws ApiError: 401 when there is no such key, 429 in its place when too many were wrong. */
+async function lookUp({ keys, failedKeys }: Doors, sent: string, address: string): Promise<ApiKey> {
+  // Only what the database would have to be asked for uses up the allowance of a blocked address.
+  const seconds = keyModeOf(sent) && !keys.isFamiliar(sent) ? failedKeys.secondsToWait(address) : 0;
+  if (seconds > 0) throw tooManyWrong(seconds);
+  const key = await keys.find(sent);
+  if (key) return key;
+  const secondsThen = failedKeys.note(address);
+  throw secondsThen > 0 ? tooManyWrong(secondsThen) : new ApiError('invalid_api_key', 'This API key is wrong or was revoked.');
+}
+
+function tooManyWrong(retryAfterSeconds: number): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `Too many wrong API keys came from this address. Check the key, and retry in ${retryAfterSeconds} s.`,
+    { retryAfterSeconds, details: { limit: 'failed_keys_per_minute' } },
+  );
+}
+
+/** Only who has the key's whole text is told so. */
+function checkExpiry({ expiresAtMs }: ApiKey, nowMs: number): void {
+  if (expiresAtMs === null || nowMs < expiresAtMs) return;
+  throw new ApiError('invalid_api_key', `This API key expired at ${new Date(expiresAtMs).toISOString()}. Use another.`);
+}
+
+function checkAddress({ allowedAddresses }: ApiKey, address: string): void {
+  if (allowedAddresses.every((list) => list.includes(address))) return;
+  throw new ApiError(
+    'address_not_allowed',
+    `This key may not be used from ${address.slice(0, 64)}. Send from an address that it allows, or have its list changed.`,
+  );
 }
 
 /** Authorization wins, since SDKs that send both put the caller's choice there; two different keys of ours are a mistake to be told. */
