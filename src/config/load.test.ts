@@ -35,6 +35,12 @@ describe('what is set where', () => {
     assert.deepEqual(config.limits, {
       chat_max_tokens: 2_048,
       requests_per_minute: 600,
+      tokens_per_minute: null,
+      concurrent_requests: null,
+      account_requests_per_minute: null,
+      account_tokens_per_minute: null,
+      account_concurrent_requests: null,
+      failed_keys_per_minute: 20,
       stream_keep_alive_ms: 10_000,
       stream_stall_ms: 60_000,
       default_max_output_tokens: 32_768,
@@ -96,6 +102,7 @@ describe('what is set where', () => {
 
   test('a limit of null is no limit', () => {
     const { config } = load('limits: { chat_max_tokens: null, requests_per_minute: null }');
+    for (const trusted of ['true', '2', '[10.0.0.7, 2001:db8::/32]']) load(`server: { trust_proxy: ${trusted} }`);
     assert.deepEqual([config.limits.chat_max_tokens, config.limits.requests_per_minute], [null, null]);
   });
 
@@ -267,6 +274,18 @@ describe('faults', () => {
     ['service: { name: "a b" }\n', '1:18', /^service\.name must match/],
     ['server:\n  port: ${}\n', '2:9', /^server\.port must name a variable as `\$\{NAME\}`/],
     ['limits: { requests_per_minute: 0 }\n', '1:32', /^limits\.requests_per_minute must be a whole number of at least 1; got 0/],
+    [
+      'limits: { account_tokens_per_minute: some }\n',
+      '1:38',
+      /^limits\.account_tokens_per_minute must be a whole number of at least 1/,
+    ],
+    [
+      'server: { trust_proxy: [10.0.0.0/8, lan] }\n',
+      '1:37',
+      /^server\.trust_proxy\[1\] must be an address or a CIDR range; got "lan"\. .*number of proxies/,
+    ],
+    ['server: { trust_proxy: 0 }\n', '1:24', /^server\.trust_proxy must be /],
+    ['server: { trust_proxy: yes please }\n', '1:24', /^server\.trust_proxy must be /],
     ['pricing: { markup: 1.0000001 }\n', '1:20', /^pricing\.markup must have at most six decimals/],
     ['database: { url: mysql }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],
     ['database: { url: "sqlite://books.db" }\n', '1:18', /^database\.url must be `sqlite:` and the path of a file/],

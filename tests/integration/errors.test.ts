@@ -125,6 +125,7 @@ for (const endpoint of endpoints) {
     const keys = {
       poor: await newKey({ mode: 'live' }),
       restricted: await newKey({ models: ['gpt-4o'] }),
+      elsewhere: await newKey({ allowedAddresses: ['192.0.2.0/24'] }),
       daily: await newKey({ dailyCapMicros: zeroMicros }),
       monthly: await newKey({ monthlyCapMicros: micros(1) }),
       none: await newKey({ requestsPerMinute: 1 }),
@@ -153,6 +154,12 @@ for (const endpoint of endpoints) {
         key: () => keys.restricted,
         param: 'model',
       },
+      'an address that is not allowed': {
+        code: 'address_not_allowed',
+        send: plain,
+        key: () => keys.elsewhere,
+        message: /127\.0\.0\.1/,
+      },
       'a frozen account': { code: 'account_frozen', send: plain, key: () => frozen.key },
       'a daily cap': { code: 'key_daily_limit_reached', send: plain, key: () => keys.daily, message: /T00:00:00/ },
       'a monthly cap': { code: 'key_monthly_limit_reached', send: plain, key: () => keys.monthly, message: /-01T00:00:00/ },
@@ -167,7 +174,7 @@ for (const endpoint of endpoints) {
         if (expected.code !== 'rate_limit_exceeded') return;
         assert.equal(reply.headers['x-ratelimit-limit-requests'], '1');
         assert.equal(reply.headers['x-ratelimit-remaining-requests'], '0');
-        assert.match(String(reply.headers['x-ratelimit-reset-requests']), /^\d+m?s$/);
+        assert.match(String(reply.headers['x-ratelimit-reset-requests']), /^(?:\d+ms|\d+s|\d+m\d+s)$/);
       });
     }
     await t.test('a limit says what it is, what is left, what is held, and when it starts anew', async () => {

@@ -116,6 +116,10 @@ test('the command line makes accounts and keys that work, beside the running gat
     monthly_cap_micros: 10_000_000,
     models: ['gpt-5-mini', 'gpt-4o'],
     requests_per_minute: 50,
+    tokens_per_minute: null,
+    concurrent_requests: null,
+    allowed_addresses: null,
+    expires_at: null,
     revoked_at: null,
   });
   assert.ok(!JSON.stringify(listed).includes(made.key), 'a key is shown once');

@@ -10,6 +10,7 @@ const types: Record<ErrorCode, string> = {
   invalid_api_key: 'authentication_error',
   insufficient_balance: 'billing_error',
   model_not_allowed_for_key: 'permission_error',
+  address_not_allowed: 'permission_error',
   account_frozen: 'permission_error',
   model_not_found: 'not_found_error',
   not_found: 'not_found_error',

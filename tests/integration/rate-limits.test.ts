@@ -1,0 +1,302 @@
+// Limits of keys and accounts as a client meets them: requests and tokens a minute, requests at once, addresses, expiry, wrong keys.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { updateAccount } from '../../src/accounts/manage-accounts.ts';
+import { answerContent } from '../support/answers.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { hang } from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+const prompt = (text: string, more: object = {}) => ({ ...chat.body(), messages: [{ role: 'user', content: text }], ...more });
+const perMinute = { failed: 6 };
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({
+    server: { trust_proxy: ['127.0.0.1', '10.0.0.0/8'] },
+    limits: { failed_keys_per_minute: perMinute.failed },
+  });
+});
+after(() => gateway.stop());
+
+void describe('requests a minute', () => {
+  test('a success and a refusal say where the key stands', async () => {
+    const { key } = await gateway.makeKey({ requestsPerMinute: 2 });
+    for (const { path, body } of endpoints.slice(0, 2)) {
+      const reply = await gateway.post(path, { key, body: body() });
+      assert.equal(reply.headers['x-ratelimit-limit-requests'], '2');
+      assert.match(String(reply.headers['x-ratelimit-reset-requests']), /^\d+s|1m0s$/);
+    }
+    const refused = await gateway.post(chat.path, { key, body: chat.body() });
+    assert.equal(refused.status, 429);
+    assert.equal(refused.headers['x-ratelimit-remaining-requests'], '0');
+    const seconds = Number(refused.headers['retry-after']);
+    assert.ok(seconds >= 28 && seconds <= 30);
+    const { error } = refused.json<{ error: { code: string; details: object } }>();
+    assert.equal(error.code, 'rate_limit_exceeded');
+    const { reset_seconds: _reset, ...details } = error.details as Record<string, unknown>;
+    assert.deepEqual(details, { limit: 'requests_per_minute', scope: 'key', maximum: 2, required: 1, remaining: 0 });
+  });
+
+  test("an account's limit binds the sum of its keys, and live and test keys have one each", async () => {
+    const first = await gateway.makeKey();
+    await updateAccount(gateway.database, first.account, { limits: { requestsPerMinute: 3 } });
+    const second = await gateway.makeKey({ account: first.account, requestsPerMinute: 100 });
+    const live = await gateway.makeKey({ account: first.account, mode: 'live', creditUsd: 1 });
+    gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } }));
+    const ask = (key: string) => gateway.post(chat.path, { key, body: chat.body() });
+    const remaining = [];
+    for (const { key } of [first, second, first]) remaining.push((await ask(key)).headers['x-ratelimit-remaining-requests']);
+    assert.deepEqual(remaining, ['2', '1', '0']);
+    const refused = await ask(second.key);
+    assert.match(refused.error.message, /^This account, with all its keys, may send 3 requests a minute/);
+    assert.equal((await ask(live.key)).status, 200);
+    // What the account refused was not taken of the key.
+    await updateAccount(gateway.database, first.account, { limits: { requestsPerMinute: null } });
+    await setTimeout(1_200);
+    assert.equal((await ask(second.key)).headers['x-ratelimit-remaining-requests'], '99');
+  });
+});
+
+void describe('tokens a minute', () => {
+  test('what an answer used is counted, whatever its limit was; the next waits when the minute is used up', async () => {
+    const { key } = await gateway.makeKey({ tokensPerMinute: 1_000 });
+    const first = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=300', { max_completion_tokens: 900 }) });
+    assert.equal(first.headers['x-ratelimit-limit-tokens'], '1000');
+    const usage = first.json<{ usage: { total_tokens: number } }>().usage.total_tokens;
+    const second = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 100 }) });
+    const taken = 1_000 - Number(second.headers['x-ratelimit-remaining-tokens']);
+    assert.ok(taken >= usage + 80 && taken <= usage + 160, `${taken} after a use of ${usage}`);
+    const refused = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 900 }) });
+    assert.equal(refused.status, 429);
+    assert.match(
+      refused.error.message,
+      /may send 1000 tokens a minute\. This request needs 9\d\d, and 6\d\d are left\. Retry in \d+ s\./,
+    );
+    assert.ok(Number(refused.headers['retry-after']) >= 10);
+    assert.ok('x-ratelimit-remaining-tokens' in refused.headers);
+  });
+
+  test('a request larger than a whole minute runs when the minute is untouched, and is paid off afterwards', async () => {
+    const { key } = await gateway.makeKey({ tokensPerMinute: 200 });
+    const large = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=500', { max_completion_tokens: 4_000 }) });
+    assert.equal(large.status, 200, large.text);
+    const refused = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }) });
+    assert.equal(refused.status, 429);
+    const seconds = Number(refused.headers['retry-after']);
+    assert.ok(seconds > 90 && seconds < 120, `500 tokens at 200 a minute: ${seconds} s`);
+  });
+
+  test('streams are counted; failures, replays and what nobody answered use none', async () => {
+    const { key } = await gateway.makeKey({ tokensPerMinute: 1_000 });
+    const remaining = async () => {
+      const reply = await gateway.post(chat.path, { key, body: prompt('sandbox: tokens=1', { max_completion_tokens: 1 }) });
+      return Number(reply.headers['x-ratelimit-remaining-tokens']);
+    };
+    const atFirst = await remaining();
+    await gateway.post(chat.path, { key, body: prompt('sandbox: status=500', { max_completion_tokens: 500 }) });
+    assert.ok((await remaining()) > atFirst - 60);
+    const headers = { 'idempotency-key': 'once' };
+    const body = prompt('sandbox: tokens=200', { stream: true, max_completion_tokens: 400 });
+    await gateway.post(chat.path, { key, headers, body });
+    const afterStream = await remaining();
+    assert.ok(afterStream < atFirst - 200 && afterStream > atFirst - 300, `${atFirst}, then ${afterStream}`);
+    for (let count = 0; count < 5; count++) {
+      const replay = await gateway.post(chat.path, { key, headers, body });
+      assert.equal(replay.headers['x-service-cache'], 'idempotent-replay');
+    }
+    assert.ok((await remaining()) > afterStream - 60);
+  });
+});
+
+void describe('requests at once', () => {
+  test('one more than the limit is refused; however a request ends, its place is free again', async () => {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 2 });
+    const ask = (options = {}) => gateway.post(chat.path, { key, body: chat.body(options) });
+    for (const stream of [false, true]) {
+      const earlier = gateway.upstream.requests.length;
+      gateway.upstream.on(chat.upstreamPath, hang);
+      const left = [0, 1].map(() => gateway.open(chat.path, { key, body: chat.body({ stream }) }));
+      await gateway.upstream.request(earlier + 1);
+      const refused = await ask();
+      assert.equal(refused.status, 429);
+      assert.match(refused.error.message, /^This key may run 2 requests at once, and as many are running/);
+      assert.equal(refused.headers['retry-after'], '1');
+      // The clients go away; their requests are stopped some seconds later.
+      for (const { request } of left) request.destroy();
+      gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } }));
+      await until(async () => (await ask()).status === 200, 8_000);
+    }
+    assert.equal((await gateway.balance(account)).heldMicros, 0);
+    gateway.upstream.on(chat.upstreamPath, (response) => void response.writeHead(500).end());
+    for (let count = 0; count < 3; count++) assert.ok((await ask()).status >= 500);
+    gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } }));
+    for (let count = 0; count < 5; count++) assert.equal((await ask()).status, 200, 'one after the other');
+  });
+
+  test('one that waits for another with its Idempotency-Key takes no place, nor does a replay', async () => {
+    const { key } = await gateway.makeKey({ concurrentRequests: 1 });
+    const ask = (name: string) =>
+      gateway.post(chat.path, { key, headers: { 'idempotency-key': name }, body: prompt('sandbox: delay_ms=700') });
+    const replies = await Promise.all([ask('a'), ask('a'), ask('a')]);
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200],
+    );
+    const running = ask('b');
+    await setTimeout(200);
+    assert.equal((await ask('a')).headers['x-service-cache'], 'idempotent-replay');
+    assert.equal((await ask('c')).status, 429);
+    assert.equal((await running).status, 200);
+    assert.equal((await ask('c')).status, 200, 'a refusal leaves the key free');
+  });
+
+  test("an account's limit binds all its keys", async () => {
+    const first = await gateway.makeKey();
+    const second = await gateway.makeKey({ account: first.account });
+    await updateAccount(gateway.database, first.account, { limits: { concurrentRequests: 1 } });
+    const running = gateway.post(chat.path, { key: first.key, body: prompt('sandbox: delay_ms=500') });
+    await setTimeout(200);
+    const refused = await gateway.post(chat.path, { key: second.key, body: chat.body() });
+    assert.match(refused.error.message, /^This account, with all its keys, may run 1 requests at once/);
+    await running;
+    assert.equal((await gateway.post(chat.path, { key: second.key, body: chat.body() })).status, 200);
+  });
+});
+
+void describe('who may use a key', () => {
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+
+  test('only the addresses that it allows, and its account', async () => {
+    const { key, account } = await gateway.makeKey({ allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'] });
+    const ask = (address: string) => gateway.get('/v1/balance', { key, headers: from(address) });
+    for (const address of ['192.0.2.9', '::ffff:192.0.2.9', '2001:db8::1', '192.0.2.9, 10.1.2.3']) {
+      assert.equal((await ask(address)).status, 200, address);
+    }
+    // The last is what a client may write in front of the address that the proxy adds.
+    for (const address of ['192.0.3.9', '2001:db9::1', 'unknown', '192.0.2.9, 203.0.113.1']) {
+      const refused = await ask(address);
+      assert.equal(refused.status, 403, address);
+      assert.equal(refused.error.code, 'address_not_allowed');
+    }
+    await updateAccount(gateway.database, account, { limits: { allowedAddresses: ['192.0.2.128/25'] } });
+    await setTimeout(1_200);
+    assert.equal((await ask('192.0.2.9')).status, 403);
+    assert.equal((await ask('192.0.2.129')).status, 200);
+  });
+
+  test('nobody after its expiry, also one that has used it before', async () => {
+    const expiresAtMs = Date.now() + 1_500;
+    const { key } = await gateway.makeKey({ expiresAtMs });
+    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+    await setTimeout(expiresAtMs - Date.now() + 20);
+    const refused = await gateway.post(chat.path, { key, body: chat.body() });
+    assert.equal(refused.status, 401);
+    assert.match(refused.error.message, new RegExp(`expired at ${new Date(expiresAtMs).toISOString()}`));
+  });
+});
+
+void describe('wrong keys', () => {
+  const ask = (key: string, address: string) => gateway.get('/v1/balance', { key, headers: { 'x-forwarded-for': address } });
+  const wrong = 'tg_test_wrong';
+
+  test('after some a minute an address is told to wait; others are not', async () => {
+    const address = '198.51.100.1';
+    for (let count = 0; count < perMinute.failed; count++) assert.equal((await ask(wrong, address)).status, 401);
+    const refused = await ask(wrong, address);
+    assert.equal(refused.status, 429);
+    assert.equal(refused.error.code, 'rate_limit_exceeded');
+    assert.ok(Number(refused.headers['retry-after']) >= 1);
+    assert.equal((await ask(wrong, '198.51.100.2')).status, 401);
+    assert.equal(
+      (await ask(wrong, `10.9.9.9, ${address}`)).status,
+      429,
+      'what a client writes before its address is not believed',
+    );
+  });
+
+  test('a right key goes on working from there: one that is known, one that is new, one whose account has just changed', async () => {
+    const address = '2001:db8:5::1';
+    const known = await gateway.makeKey();
+    assert.equal((await ask(known.key, address)).status, 200);
+    for (let count = 0; count < 100; count++) await ask(wrong, `2001:db8:5::${count}`);
+    assert.equal((await ask(wrong, address)).status, 429, 'a /64 is one client');
+    assert.equal((await ask(known.key, address)).status, 200);
+    const fresh = await gateway.makeKey();
+    assert.equal((await ask(fresh.key, address)).status, 200);
+    await updateAccount(gateway.database, known.account, { isFrozen: false });
+    await setTimeout(1_200);
+    assert.equal((await ask(known.key, address)).status, 200);
+  });
+
+  test('well-formed keys that were made up are not looked for any more once the allowance is used', async () => {
+    const address = '198.51.100.7';
+    const madeUp = await gateway.makeKey();
+    await gateway.database.write.deleteFrom('api_keys').where('id', '=', madeUp.id).execute();
+    for (let count = 0; count < 60; count++) await ask(madeUp.key, address);
+    const fresh = await gateway.makeKey();
+    const late = await ask(fresh.key, address);
+    assert.equal(late.status, 429);
+    assert.ok(Number(late.headers['retry-after']) >= 1);
+    assert.equal((await ask(fresh.key, '198.51.100.8')).status, 200);
+    assert.equal((await ask(fresh.key, address)).status, 200, 'known by now');
+    await updateAccount(gateway.database, fresh.account, { isFrozen: false });
+    await setTimeout(1_200);
+    for (let count = 0; count < 10; count++) await ask(madeUp.key, address);
+    assert.equal((await ask(fresh.key, address)).status, 200, 'known although it must be looked up again');
+  });
+});
+
+void describe('the command line', () => {
+  test('sets and clears the limits of keys and accounts, and lists them', async () => {
+    const { program } = gateway;
+    const run = program.cli.bind(program);
+    const { id: account } = await run<{ id: string }>('accounts', 'create', '--name', 'L', '--rpm', '9', '--concurrency', '4');
+    await run('accounts', 'update', account, '--tpm', '70000', '--rpm', 'none', '--allow', '10.0.0.0/8');
+    const listed = (await run<Record<string, unknown>[]>('accounts', 'list')).find(({ id }) => id === account)!;
+    assert.deepEqual(
+      ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests', 'allowed_addresses'].map((name) => listed[name]),
+      [null, 70_000, 4, ['10.0.0.0/8']],
+    );
+    const { id } = await run<{ id: string }>(
+      ...`keys create --account ${account} --mode test --rpm 5 --tpm 900 --concurrency 0 --expires 2099-01-31`.split(' '),
+      '--allow',
+      '192.0.2.7, 2001:db8::/32',
+    );
+    const fields = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests', 'allowed_addresses', 'expires_at'];
+    const keyFields = async () => {
+      const [key] = await run<Record<string, unknown>[]>('keys', 'list', '--account', account);
+      return fields.map((name) => key![name]);
+    };
+    assert.deepEqual(await keyFields(), [5, 900, 0, ['192.0.2.7', '2001:db8::/32'], '2099-01-31T00:00:00.000Z']);
+    await run('keys', 'update', id, '--tpm', 'none', '--concurrency', 'none', '--allow', 'none', '--expires', 'none');
+    assert.deepEqual(await keyFields(), [5, null, null, null, null]);
+  });
+
+  test('names the option that is wrong, and what would be right', async () => {
+    const { id } = await gateway.makeKey();
+    const mistakes = [
+      ['--allow', '10.0.0.0/33', /--allow.*10\.0\.0\.0\/33.*203\.0\.113\.7/],
+      ['--expires', '2026-02-30', /--expires.*2027-01-31T18:00:00Z/],
+      ['--expires', '2020-01-01', /--expires.*future.*keys revoke/],
+      ['--tpm', 'many', /--tpm.*whole number/],
+      ['--concurrency', '-1', /--concurrency.*whole number/],
+    ] as const;
+    await Promise.all(
+      mistakes.map(async ([option, value, expected]) => {
+        const failure = await gateway.program.cli('keys', 'update', id, `${option}=${value}`).catch((error: unknown) => error);
+        assert.match(String((failure as { stderr?: string }).stderr).replaceAll('\n', ' '), expected);
+      }),
+    );
+  });
+});
+
+async function until(isDone: () => Promise<boolean>, withinMs: number): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!(await isDone())) {
+    assert.ok(performance.now() < endMs, `not within ${withinMs} ms`);
+    await setTimeout(100);
+  }
+}
