@@ -107,21 +107,19 @@ export function windowKey(keyId: string, kind: WindowKind, startsOn: string): st
   return `${keyId} ${kind} ${startsOn}`;
 }
 
+type WindowName = Pick<Window, 'keyId' | 'kind' | 'startsOn'>;
+
 /** The window as the book has it, or empty. */
 export function windowOf(book: Pick<Book, 'windows'>, keyId: string, kind: WindowKind, startsOn: string): Window {
-  return (
-    book.windows.get(windowKey(keyId, kind, startsOn)) ?? {
-      keyId,
-      kind,
-      startsOn,
-      settledMicros: zeroMicros,
-      heldMicros: zeroMicros,
-    }
-  );
+  return book.windows.get(windowKey(keyId, kind, startsOn)) ?? emptyWindow({ keyId, kind, startsOn });
+}
+
+export function emptyWindow(name: WindowName): Window {
+  return { ...name, settledMicros: zeroMicros, heldMicros: zeroMicros };
 }
 
 /** The two windows that an entry counts in; none for a credit or a debit. */
-export function windowsOfEntry(entry: Entry): readonly { keyId: string; kind: WindowKind; startsOn: string }[] {
+export function windowsOfEntry(entry: Entry): readonly WindowName[] {
   const { keyId, day, month } = entry;
   if (keyId === null || day === null || month === null) return [];
   return [

@@ -34,7 +34,9 @@ export type Changes = {
 };
 
 export function changesOf({ book, entries, charges, prices, responses, cached }: Decision): Changes {
-  const windows = entries.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
+  // Most entries of a batch are of few keys, and a look-up by three texts is dear.
+  const spenders = new Map(entries.map((entry) => [`${entry.keyId} ${entry.day}`, entry])).values();
+  const windows = spenders.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
   const opened = new Set(entries.filter(({ kind }) => kind === 'reserve').map(({ id }) => id));
   const enlarged = entries.filter(({ kind }) => kind === 'extend').map(({ id }) => holdIdOfExtension(id));
   const stillOpen = (ids: readonly string[]) => [...new Set(ids)].flatMap((id) => book.holds.get(id) ?? []);

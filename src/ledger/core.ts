@@ -10,6 +10,7 @@ import {
   type Book,
   type CachedResponse,
   type Charge,
+  emptyWindow,
   type Entry,
   extensionId,
   type Hold,
@@ -18,7 +19,6 @@ import {
   postToWindow,
   type StoredResponse,
   windowKey,
-  windowOf,
   windowsOfEntry,
 } from './book.ts';
 import { accountIdOf } from './commands.ts';
@@ -232,8 +232,9 @@ function applyStep(draft: Draft, { entry, opened, charge }: Step): void {
   if (!entry) return;
   const ledger = postToLedger(ledgerOf(draft, entry.ledgerId), entry);
   draft.ledgers.set(entry.ledgerId, charge ? addTokens(ledger, charge) : ledger);
-  for (const { keyId, kind, startsOn } of windowsOfEntry(entry)) {
-    draft.windows.set(windowKey(keyId, kind, startsOn), postToWindow(windowOf(draft, keyId, kind, startsOn), entry));
+  for (const window of windowsOfEntry(entry)) {
+    const key = windowKey(window.keyId, window.kind, window.startsOn);
+    draft.windows.set(key, postToWindow(draft.windows.get(key) ?? emptyWindow(window), entry));
   }
   if (opened) draft.holds.set(opened.id, opened);
   else if (endsHold(entry)) draft.holds.delete(entry.id);
