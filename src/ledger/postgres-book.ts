@@ -1,10 +1,10 @@
-// Between the rows that one statement loads and the book that the core decides on.
+// Between the rows that a batch loads and the book that the core decides on.
 import { type Book, type Entry, type LedgerState, type Window, windowKey } from './book.ts';
 import type { LedgerId } from './commands.ts';
 import type { LedgerRow, LoadedRows, WindowRow } from './postgres-statements.ts';
 import { entryOfRow, holdOfRow } from './rows.ts';
 
-export function bookOf({ ledgers, holds, entries, windows }: LoadedRows): Book {
+export function bookOf(ledgers: readonly LedgerRow[], { holds, entries, windows }: LoadedRows): Book {
   const entriesById = new Map<string, Entry[]>();
   for (const row of entries) {
     const known = entriesById.get(row.id);

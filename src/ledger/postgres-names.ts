@@ -4,8 +4,10 @@ import type { Command, LedgerId } from './commands.ts';
 import type { Expire } from './core.ts';
 
 export type Names = {
-  /** Named by the commands; the ledgers of the holds come on top. */
+  /** Named by the commands; the ledgers of the unplaced holds come on top. */
   readonly ledgerIds: readonly LedgerId[];
+  /** Of commands that do not name the ledger. */
+  readonly unplacedHoldIds: readonly string[];
   /** Holds that exist already, if they do. */
   readonly holdIds: readonly string[];
   /** Under which anything may have been done before; what is said of a hold that is no longer open comes on top. */
@@ -16,9 +18,15 @@ export type Names = {
 
 export function namesOf(commands: readonly (Command | Expire)[]): Names {
   const ledgerIds = new Set<LedgerId>();
-  const [holdIds, entryIds, keyIds] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const [unplacedHoldIds, holdIds, entryIds, keyIds] = [
+    new Set<string>(),
+    new Set<string>(),
+    new Set<string>(),
+    new Set<string>(),
+  ];
   for (const command of commands) {
     if ('ledgerId' in command) ledgerIds.add(command.ledgerId);
+    else unplacedHoldIds.add(command.holdId);
     if ('entryId' in command) {
       entryIds.add(command.entryId);
       continue;
@@ -29,5 +37,11 @@ export function namesOf(commands: readonly (Command | Expire)[]): Names {
     if (command.type !== 'settle' && command.type !== 'release') entryIds.add(command.holdId);
     if (command.type === 'extend') entryIds.add(extensionId(command.holdId, command.part));
   }
-  return { ledgerIds: [...ledgerIds], holdIds: [...holdIds], entryIds: [...entryIds], keyIds: [...keyIds] };
+  return {
+    ledgerIds: [...ledgerIds],
+    unplacedHoldIds: [...unplacedHoldIds],
+    holdIds: [...holdIds],
+    entryIds: [...entryIds],
+    keyIds: [...keyIds],
+  };
 }

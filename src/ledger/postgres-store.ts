@@ -9,8 +9,9 @@ import type { Command, Outcome } from './commands.ts';
 import { type Decision, type Expire, runCommands } from './core.ts';
 import { bookOf } from './postgres-book.ts';
 import type { PostgresLease } from './postgres-lease.ts';
-import { namesOf } from './postgres-names.ts';
-import { type LoadedRows, loadRows, lockLedgers, saveChanges } from './postgres-statements.ts';
+import { type Names, namesOf } from './postgres-names.ts';
+import { saveChanges } from './postgres-save.ts';
+import { type LedgerRow, type LoadedRows, loadEnded, loadRows, lockLedgers } from './postgres-statements.ts';
 import type { Reply } from './sqlite-store.ts';
 
 /** Holds that one sweep gives back at most, so that commands never wait long behind it. */
@@ -84,13 +85,14 @@ export class PostgresStore {
   /** Statements are sent together where the next does not need the answer to the one before. */
   async #runOn(client: ClientBase, commands: readonly (Command | Expire)[]): Promise<readonly Outcome[]> {
     const names = namesOf(commands);
-    const [, locked, loaded] = await Promise.all([
+    const [, ledgers, open] = await Promise.all([
       client.query('begin'),
       lockLedgers(client, names),
       loadRows(client, names, { clockMs: this.#clock?.() ?? null, owner: this.#lease?.owner ?? null }),
     ]);
-    assertLocked(locked, loaded);
-    const decision = decide(commands, loaded);
+    const loaded = await loadEnded(client, names, open);
+    assertLocked(ledgers, names, loaded);
+    const decision = decide(commands, ledgers, loaded);
     const [end] = (await Promise.all([...this.#save(client, loaded, decision), client.query('commit')])).slice(-1);
     // A transaction in which a statement failed ends with ROLLBACK, and without an error.
     assert.equal(end?.command, 'COMMIT');
@@ -109,19 +111,21 @@ export class PostgresStore {
 /** Thrown by the core on what only a bug can send. */
 class CommandFault extends Error {}
 
-function decide(commands: readonly (Command | Expire)[], loaded: LoadedRows): Decision {
+function decide(commands: readonly (Command | Expire)[], ledgers: readonly LedgerRow[], loaded: LoadedRows): Decision {
   try {
-    return runCommands(bookOf(loaded), commands, loaded.now_ms);
+    return runCommands(bookOf(ledgers, loaded), commands, loaded.now_ms);
   } catch (error) {
     throw new CommandFault((error as Error).message, { cause: error });
   }
 }
 
-/** A hold, or a ledger, that was made between the two statements is not ours to change; the next try locks it. */
-function assertLocked(locked: ReadonlySet<string>, { ledgers }: LoadedRows): void {
+/** The ledger of a hold that was made between the two statements is not ours to change; the next try locks it. */
+function assertLocked(ledgers: readonly LedgerRow[], names: Names, { holds, entries }: LoadedRows): void {
+  if (names.unplacedHoldIds.length === 0) return;
+  const [locked, unplaced] = [new Set(ledgers.map(({ id }) => id)), new Set(names.unplacedHoldIds)];
   assert.ok(
-    ledgers.every(({ id }) => locked.has(id)),
-    'a ledger was loaded that is not locked',
+    [...holds, ...entries].every(({ id, ledger_id: ledgerId }) => !unplaced.has(id) || locked.has(ledgerId)),
+    'a hold was loaded whose ledger is not locked',
   );
 }
 

@@ -1,10 +1,10 @@
 // What a store adds to the core: batches that stand or fall command by command, and leases that give back what dead processes held.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { type Micros, micros } from '../../src/lib/money.ts';
+import { type Micros, micros, zeroMicros } from '../../src/lib/money.ts';
 import type { Expire } from '../../src/ledger/core.ts';
-import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
-import { readBalance } from '../../src/ledger/queries.ts';
+import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { listCharges, readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -50,6 +50,56 @@ onEachStore((store) => {
       uncollectedMicros: 0,
       failedMicros: 0,
     });
+  });
+
+  test('texts are kept as they came, whatever is in them', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    const texts = ['"', '\\', '\\"', 'a,b', '{}', 'null', 'NULL', '', ' ', '\n\t', `'; drop table charges; --`, 'été 🦔'];
+    await open('run_1').run([
+      creditOf(ledgerId, 100),
+      ...texts.map((text, index) => ({ ...creditOf(ledgerId, 1), entryId: `c${index}`, note: text })),
+      ...texts.map((_, index) => reserveOf(hold(`h${index}`), 1)),
+    ]);
+    await open('run_1').run(
+      texts.map((modelName, index) => {
+        const settle = settleOf(hold(`h${index}`), 1);
+        return { ...settle, record: { ...settle.record, modelName } };
+      }),
+    );
+    const { charges } = await listCharges(database.read, { ledgerId, limit: 100, cursor: null });
+    assert.deepEqual(
+      new Map(charges.map(({ id, modelName }) => [id, modelName])),
+      new Map(texts.map((text, index) => [`h${index}`, text])),
+    );
+    const notes = await database.read
+      .selectFrom('entries')
+      .select('note')
+      .where('ledger_id', '=', ledgerId)
+      .where('kind', '=', 'credit')
+      .orderBy('seq')
+      .execute();
+    assert.deepEqual(
+      notes.slice(1).map(({ note }) => note),
+      texts,
+    );
+  });
+
+  test('a hold is not extended or charged under the name of another ledger, while it is open and after', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    await addAccount(database, 'bcc', ['l']);
+    const books = open('run_1');
+    const wrong = { ...hold('a'), ledgerId: 'bcc:live' } as const;
+    await books.run([creditOf(ledgerId, 100), creditOf('bcc:live', 100), reserveOf(hold('a'), 10)]);
+    const tryBoth = async () => (await books.run([extendOf(wrong, 1, 5), settleOf(wrong, 5)])).map(({ type }) => type);
+    assert.deepEqual(await tryBoth(), ['unknown-hold', 'unknown-hold']);
+    await books.run([{ type: 'expire', holdId: 'a' }]);
+    assert.deepEqual(await tryBoth(), ['already-resolved', 'unknown-hold']);
+    assert.deepEqual(await books.run([settleOf(hold('a'), 5), { type: 'release', holdId: 'a', lossMicros: zeroMicros }]), [
+      { type: 'charged', chargedMicros: 5, lossMicros: 0, availableMicros: 95 },
+      { type: 'already-resolved' },
+    ]);
+    assert.equal((await readBalance(database.read, 'bcc:live'))?.availableMicros, 100);
+    assert.equal((await verify(database.read)).ok, true);
   });
 
   test('a batch may be empty, and may name what does not exist', async (t) => {

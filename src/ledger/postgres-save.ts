@@ -1,0 +1,243 @@
+// The ledger's saving on PostgreSQL: one statement for a whole batch, of the parts that the batch has rows for. Each column of a part is
+// one parameter, an array: the server reads it in two thirds of the time that rows of JSON take.
+import type { ClientBase } from 'pg';
+import type {
+  CachedResponsesTable,
+  ChargesTable,
+  EntriesTable,
+  HoldsTable,
+  IdempotentResponsesTable,
+  Tables,
+} from '../db/schema.ts';
+import type { Changes } from './changes.ts';
+import {
+  bodyIfKept,
+  ofKeepingAccount,
+  onOlderAnswer,
+  onOwnClaim,
+  rowOfCached,
+  rowOfCharge,
+  rowOfEntry,
+  rowOfHold,
+  rowOfResponse,
+} from './rows.ts';
+
+type Columns<Row> = Readonly<Record<keyof Row & string, 'text' | 'bigint' | 'smallint'>>;
+
+type Part = {
+  readonly columns: Columns<Record<string, unknown>>;
+  readonly rowsOf: (changes: Changes) => readonly object[];
+  /** About `rows`, which have the name `row` and these columns. */
+  readonly statement: (rows: string, columns: string) => string;
+};
+
+/** Every column that a new row brings; the compiler keeps the lists complete. */
+const entryColumns: Columns<Omit<EntriesTable, 'seq'>> = {
+  id: 'text',
+  kind: 'text',
+  ledger_id: 'text',
+  key_id: 'text',
+  posted_delta_micros: 'bigint',
+  held_delta_micros: 'bigint',
+  loss_micros: 'bigint',
+  available_micros: 'bigint',
+  day: 'text',
+  month: 'text',
+  daily_cap_micros: 'bigint',
+  monthly_cap_micros: 'bigint',
+  note: 'text',
+  created_at_ms: 'bigint',
+};
+const chargeColumns: Columns<ChargesTable> = {
+  id: 'text',
+  ledger_id: 'text',
+  key_id: 'text',
+  model_id: 'text',
+  model_name: 'text',
+  endpoint: 'text',
+  provider: 'text',
+  input_tokens: 'bigint',
+  cache_read_tokens: 'bigint',
+  cache_write_tokens: 'bigint',
+  cache_write_1h_tokens: 'bigint',
+  output_tokens: 'bigint',
+  reasoning_tokens: 'bigint',
+  web_searches: 'bigint',
+  usage_source: 'text',
+  price_version: 'text',
+  price_id: 'text',
+  upstream_cost_micros: 'bigint',
+  ending: 'text',
+  streamed: 'smallint',
+  cost_micros: 'bigint',
+  loss_micros: 'bigint',
+  hold_micros: 'bigint',
+  created_at_ms: 'bigint',
+};
+const holdColumns: Columns<HoldsTable> = {
+  id: 'text',
+  ledger_id: 'text',
+  key_id: 'text',
+  amount_micros: 'bigint',
+  day: 'text',
+  month: 'text',
+  daily_cap_micros: 'bigint',
+  monthly_cap_micros: 'bigint',
+  owner: 'text',
+  created_at_ms: 'bigint',
+};
+const windowColumns: Columns<Tables['key_windows']> = {
+  key_id: 'text',
+  kind: 'text',
+  starts_on: 'text',
+  settled_micros: 'bigint',
+  held_micros: 'bigint',
+};
+/** Bodies come in as base64. */
+const responseColumns: Columns<IdempotentResponsesTable> = {
+  key_id: 'text',
+  key_digest: 'text',
+  fingerprint: 'text',
+  state: 'text',
+  owner: 'text',
+  request_id: 'text',
+  status: 'bigint',
+  content_type: 'text',
+  headers: 'text',
+  stored_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+  body: 'text',
+};
+const cachedColumns: Columns<CachedResponsesTable> = {
+  account_id: 'text',
+  digest: 'text',
+  generation: 'bigint',
+  content_type: 'text',
+  headers: 'text',
+  size_bytes: 'bigint',
+  created_at_ms: 'bigint',
+  expires_at_ms: 'bigint',
+  body: 'text',
+};
+
+const parts: readonly Part[] = [
+  {
+    columns: {
+      id: 'text',
+      posted_micros: 'bigint',
+      held_micros: 'bigint',
+      input_tokens: 'bigint',
+      output_tokens: 'bigint',
+      last_entry_at_ms: 'bigint',
+    },
+    rowsOf: ({ ledgers }) => ledgers.map(rowOfLedger),
+    statement: (rows) => `update ledgers set posted_micros = row.posted_micros, held_micros = row.held_micros,
+      input_tokens = row.input_tokens, output_tokens = row.output_tokens, last_entry_at_ms = row.last_entry_at_ms
+      from ${rows} where ledgers.id = row.id`,
+  },
+  {
+    columns: windowColumns,
+    rowsOf: ({ windows }) => windows.map(rowOfWindow),
+    statement: (rows, columns) => `insert into key_windows (${columns}) select ${columns} from ${rows}
+      on conflict (key_id, kind, starts_on) do update set settled_micros = excluded.settled_micros, held_micros = excluded.held_micros`,
+  },
+  {
+    columns: holdColumns,
+    rowsOf: ({ openedHolds }) => openedHolds.map(rowOfHold),
+    statement: (rows, columns) => `insert into holds (${columns}) select ${columns} from ${rows}`,
+  },
+  {
+    columns: { id: 'text', amount_micros: 'bigint' },
+    rowsOf: ({ enlargedHolds }) => enlargedHolds.map(({ id, amountMicros }) => ({ id, amount_micros: amountMicros })),
+    statement: (rows) => `update holds set amount_micros = row.amount_micros from ${rows} where holds.id = row.id`,
+  },
+  {
+    columns: { id: 'text' },
+    rowsOf: ({ endedHoldIds }) => endedHoldIds.map((id) => ({ id })),
+    statement: (rows) => `delete from holds using ${rows} where holds.id = row.id`,
+  },
+  {
+    columns: { id: 'text', terms: 'text' },
+    rowsOf: ({ prices }) => prices,
+    statement: (rows) => `insert into prices (id, terms) select id, terms from ${rows} on conflict do nothing`,
+  },
+  {
+    columns: chargeColumns,
+    rowsOf: ({ charges }) => charges.map(rowOfCharge),
+    statement: (rows, columns) => `insert into charges (${columns}) select ${columns} from ${rows}`,
+  },
+  {
+    columns: responseColumns,
+    rowsOf: ({ responses }) => responses.map(rowOfResponse),
+    statement: (rows, columns) => `insert into idempotent_responses (${columns})
+      select ${withBytes(columns, bodyIfKept)} from ${rows} ${onOwnClaim}`,
+  },
+  {
+    columns: cachedColumns,
+    rowsOf: ({ cached }) => cached.map(rowOfCached),
+    statement: (rows, columns) => `insert into cached_responses (${columns})
+      select ${withBytes(columns, 'row.body')} from ${rows} join accounts on ${ofKeepingAccount} ${onOlderAnswer}`,
+  },
+  {
+    columns: entryColumns,
+    rowsOf: ({ entries }) => entries.map(rowOfEntry),
+    // Numbered as they come, which is the order in which they were decided.
+    statement: (rows, columns) => `insert into entries (${columns}) select ${columns} from ${rows}`,
+  },
+];
+
+/** The columns of `row`, with the body as bytes. */
+function withBytes(columns: string, body: string): string {
+  return columns.replaceAll(/\w+/g, (name) => (name === 'body' ? `decode(${body}, 'base64')` : `row.${name}`));
+}
+
+/** All of it or nothing, like any statement. */
+export async function saveChanges(client: ClientBase, changes: Changes): Promise<void> {
+  const needed = parts.map((part) => ({ part, rows: part.rowsOf(changes) })).filter(({ rows }) => rows.length > 0);
+  const values = needed.flatMap(({ part, rows }) => Object.keys(part.columns).map((name) => arrayOf(rows, name)));
+  await client.query({ ...statementOf(needed.map(({ part }) => part)), values });
+}
+
+const statements = new Map<string, { readonly name: string; readonly text: string }>();
+
+function statementOf(needed: readonly Part[]): { readonly name: string; readonly text: string } {
+  const name = `ledger-save-${needed.map((part) => parts.indexOf(part)).join('-')}`;
+  const statement = statements.get(name) ?? { name, text: textOf(needed) };
+  statements.set(name, statement);
+  return statement;
+}
+
+/** The arrays are unnested side by side in a list of columns, which makes rows in their order, and keeps none of them. */
+function textOf(needed: readonly Part[]): string {
+  let parameters = 0;
+  const texts = needed.map(({ columns, statement }, index) => {
+    const arrays = Object.entries(columns).map(([name, type]) => `unnest($${(parameters += 1)}::${type}[]) as ${name}`);
+    return `part_${index} as (${statement(`(select ${arrays.join(', ')}) as row`, Object.keys(columns).join(', '))})`;
+  });
+  return `with ${texts.join(', ')} select`;
+}
+
+/** A column as PostgreSQL writes arrays; pg's own way of writing them takes twice as long. */
+function arrayOf(rows: readonly object[], column: string): string {
+  return `{${rows.map((row) => elementOf((row as Record<string, string | number | null>)[column]!)).join(',')}}`;
+}
+
+function elementOf(value: string | number | null): string | number {
+  if (value === null) return 'null';
+  return typeof value === 'number' ? value : `"${/["\\]/.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
+}
+
+function rowOfLedger({ id, state }: Changes['ledgers'][number]) {
+  return {
+    id,
+    posted_micros: state.postedMicros,
+    held_micros: state.heldMicros,
+    input_tokens: state.inputTokens,
+    output_tokens: state.outputTokens,
+    last_entry_at_ms: state.lastEntryAtMs,
+  };
+}
+
+function rowOfWindow({ keyId, kind, startsOn, settledMicros, heldMicros }: Changes['windows'][number]) {
+  return { key_id: keyId, kind, starts_on: startsOn, settled_micros: settledMicros, held_micros: heldMicros };
+}
