@@ -1,5 +1,6 @@
 // The only place that wires the parts together: configuration in, a running gateway out.
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
 import { ResponseCache } from './cache/response-cache.ts';
@@ -27,6 +28,8 @@ import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
 import { endConnections } from './server/end-connections.ts';
+import { LargeBodies } from './server/large-bodies.ts';
+import { Overload } from './server/overload.ts';
 import { createServer } from './server/server.ts';
 
 export type App = {
@@ -91,19 +94,27 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms),
     growths: new HoldGrowths(),
   };
-  const lifecycle: Lifecycle = { isDraining: false };
-  const server = createServer({ gateway, keys, database, lifecycle });
+  const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
+  const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);
+  const server = createServer({ gateway, keys, database, lifecycle, overload, largeBodies: new LargeBodies() });
   await server.listen({ host: config.server.host, port: config.server.port });
   // Last, since the key is shown only once: a start that fails, because the port is taken, must not use it up.
   const firstAccount = await ensureFirstAccount(database, digestKey);
   const stop = async () => {
-    lifecycle.isDraining = true;
+    const startMs = performance.now();
+    lifecycle.phase = 'leaving';
+    // Nobody who balances load would notice: there is nobody to wait for.
+    const isBalanced = startMs - lifecycle.readinessAskedMs < balancerPatienceMs;
+    if (isBalanced) await afterMs(Math.min(config.server.shutdown_delay_ms, config.server.shutdown_timeout_ms));
+    // Connections that wait in the system's queue are taken in this turn; closing the port would reset them.
+    await setImmediate();
+    lifecycle.phase = 'draining';
     const closed = server.close();
-    await gateway.runs.whenIdle(config.server.shutdown_timeout_ms);
+    await gateway.runs.whenIdle(config.server.shutdown_timeout_ms - (performance.now() - startMs));
     gateway.runs.endAll();
     await gateway.runs.whenIdle(lastWordsMs);
     await endConnections(server, closed, lastWordsMs);
-    for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths]) part.close();
+    for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
     await Promise.all([gateway.upstreams.close(), limits.close()]);
     await ledger.close();
     await database.close();
@@ -113,6 +124,8 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
 
 /** How long ended requests may take to say so to their clients. */
 const lastWordsMs = 5_000;
+/** Whoever has not asked `/readyz` for so long decides nothing by it. */
+const balancerPatienceMs = 60_000;
 
 /** An installation without accounts gets one with a test key, so that a newcomer has something to paste. */
 async function ensureFirstAccount(database: Database, digestKey: Buffer): Promise<App['firstAccount']> {

@@ -126,6 +126,12 @@ export const errorKinds = {
     meaning: 'The provider is overloaded or cannot be reached, or the gateway is shutting down. Nothing was charged.',
     remedy: 'Retry after `Retry-After`.',
   },
+  overloaded: {
+    status: 503,
+    retry: true,
+    meaning: 'The gateway itself has more work than it can do. Nothing was charged.',
+    remedy: 'Retry after `Retry-After`.',
+  },
   upstream_timeout: {
     status: 504,
     retry: true,

@@ -101,6 +101,33 @@ export const ConfigFile = Type.Object(
           30_000,
           'How long open requests may go on after SIGTERM before they are ended, free of charge.',
         ),
+        shutdown_delay_ms: Type.Integer({
+          minimum: 0,
+          maximum: 3_600_000,
+          default: 5_000,
+          description:
+            'How long requests are still taken after SIGTERM, while `/readyz` already fails, so that a load balancer notices before the port closes. A part of `shutdown_timeout_ms`; left out where nobody has asked `/readyz` for a minute.',
+        }),
+      },
+      section,
+    ),
+    overload: Type.Object(
+      {
+        lag_ms: Type.Union([Type.Integer({ minimum: 1, maximum: 60_000 }), Type.Null()], {
+          default: 500,
+          description:
+            'How far behind the event loop may be, five measurements in a row, before new charged requests are refused with a 503 until it has caught up. `null`: however far.',
+        }),
+        memory_bytes: Type.Union([Type.Integer({ minimum: 67_108_864 }), Type.Null()], {
+          default: null,
+          description:
+            'The memory of the process above which new charged requests are refused with a 503. `null`: 85 % of what the machine or its container has. In any case they are at 85 % of the heap that Node allows itself.',
+        }),
+        arriving_bytes: Type.Union([Type.Integer({ minimum: 1_024 }), Type.Null()], {
+          default: null,
+          description:
+            'The most that bodies of requests may take together while they arrive; what goes beyond it is refused with a 503. `null`: an eighth of the memory bound.',
+        }),
       },
       section,
     ),

@@ -2,19 +2,30 @@
 
 export class ActiveRuns {
   readonly #controllers = new Set<AbortController>();
+  #entered = 0;
   #isEnding = false;
   #onIdle: (() => void) | null = null;
+
+  /** Counts a request in that has been accepted, before anything of it runs. Returns what counts it out, to be called once. */
+  enter(): () => void {
+    this.#entered += 1;
+    return () => {
+      this.#entered -= 1;
+      this.#tellIfIdle();
+    };
+  }
 
   /** Counts a run in. Its controller's signal stops the upstream: when the client has left, or at the end of a shutdown. */
   open(): AbortController {
     const controller = new AbortController();
+    if (this.#isEnding) controller.abort();
     this.#controllers.add(controller);
     return controller;
   }
 
   close(controller: AbortController): void {
     this.#controllers.delete(controller);
-    if (this.#controllers.size === 0) this.#onIdle?.();
+    this.#tellIfIdle();
   }
 
   get count(): number {
@@ -33,7 +44,7 @@ export class ActiveRuns {
 
   /** Resolves when nothing runs, or after `timeoutMs`. */
   async whenIdle(timeoutMs: number): Promise<void> {
-    if (this.#controllers.size === 0) return;
+    if (this.#isIdle) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       this.#onIdle = () => {
@@ -42,5 +53,13 @@ export class ActiveRuns {
       };
     });
     this.#onIdle = null;
+  }
+
+  get #isIdle(): boolean {
+    return this.#entered === 0 && this.#controllers.size === 0;
+  }
+
+  #tellIfIdle(): void {
+    if (this.#isIdle) this.#onIdle?.();
   }
 }

@@ -1,6 +1,5 @@
 // The endpoints that run a model: one handler for the three formats.
 import type { FastifyRequest } from 'fastify';
-import { shuttingDown } from '../gateway/failed.ts';
 import type { ClientFormat } from '../formats/format.ts';
 import { run } from '../gateway/run.ts';
 import type { Handler, ServerContext } from './context.ts';
@@ -8,11 +7,13 @@ import { keyOf } from './context.ts';
 import { httpClient } from './http-client.ts';
 import { readJsonBody } from './middleware/body.ts';
 
-export function runModel({ gateway, lifecycle }: ServerContext, format: ClientFormat): Handler {
+export function runModel({ gateway, largeBodies }: ServerContext, format: ClientFormat): Handler {
   const cacheHeader = gateway.headers.cache.toLowerCase();
   return async (request, reply) => {
-    // A connection kept alive can still bring work after the port has closed.
-    if (lifecycle.isDraining) throw shuttingDown();
+    const turn = largeBodies.turn(request.body);
+    if (turn) await turn;
+    // Whoever has left before anything ran pays nothing.
+    if (reply.raw.destroyed) return reply.hijack();
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);

@@ -4,16 +4,27 @@ import type { Database } from '../db/database.ts';
 import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import type { LargeBodies } from './large-bodies.ts';
+import type { Overload } from './overload.ts';
 
 export type ServerContext = {
   readonly gateway: Gateway;
   readonly keys: KeyStore;
   readonly database: Database;
   readonly lifecycle: Lifecycle;
+  readonly overload: Overload;
+  readonly largeBodies: LargeBodies;
 };
 
-/** Set when the program has been told to stop: new work is refused, open work ends. */
-export type Lifecycle = { isDraining: boolean };
+export type Lifecycle = {
+  /**
+   * `leaving`: told to stop; load balancers are told so, and what they still send is taken. `draining`: new work is refused, and open
+   * work comes to its end.
+   */
+  phase: 'serving' | 'leaving' | 'draining';
+  /** When somebody last asked whether work should be sent here, by `performance.now()`. */
+  readinessAskedMs: number;
+};
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,6 +40,8 @@ declare module 'fastify' {
     auth?: 'required' | 'optional' | 'none';
     /** Whether `?api_key=` is read: on the Responses endpoint only. */
     queryKey?: boolean;
+    /** Runs a model: refused while draining or overloaded. */
+    charged?: boolean;
   }
 }
 

@@ -5,16 +5,26 @@ export function getHealth(): Handler {
   return async () => ({ status: 'ok' });
 }
 
-/** 503 while draining, and while the database does not answer. */
-export function getReadiness({ lifecycle, database, gateway }: ServerContext): Handler {
+/** Overload that lasts longer is none that refusing new requests relieves. */
+const overloadMsMax = 10_000;
+
+/**
+ * 503 while draining, and while the database does not answer. A gateway that is overloaded stays ready at first: what it refuses can be sent
+ * again, and without it its neighbours would be the next ones. Only when it cannot help itself should work be sent elsewhere.
+ */
+export function getReadiness({ lifecycle, database, gateway, overload }: ServerContext): Handler {
   return async (request, reply) => {
-    if (lifecycle.isDraining) return reply.code(503).send({ status: 'draining', running: gateway.runs.count });
+    lifecycle.readinessAskedMs = performance.now();
+    const running = gateway.runs.count;
+    if (lifecycle.phase !== 'serving') return reply.code(503).send({ status: 'draining', running });
+    const state = { running, overloaded: overload.reason };
+    if (overload.lastsMs > overloadMsMax) return reply.code(503).send({ status: 'overloaded', ...state });
     try {
       await database.read.selectFrom('revisions').select('value').limit(1).execute();
     } catch (error) {
       gateway.log.error({ err: error, request_id: request.requestId }, 'the database does not answer');
       return reply.code(503).send({ status: 'database unavailable' });
     }
-    return { status: 'ready', running: gateway.runs.count };
+    return { status: 'ready', ...state };
   };
 }

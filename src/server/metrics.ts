@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ApiError } from '../canonical/errors.ts';
-import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
-import type { Handler } from './context.ts';
+import type { RequestTrace } from '../gateway/gateway.ts';
+import type { Handler, ServerContext } from './context.ts';
 
 export type Metrics = {
   readonly observe: (request: FinishedRequest) => void;
@@ -21,7 +21,7 @@ type FinishedRequest = {
 /** From a millisecond to the longest answers. */
 const durationBuckets = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
 
-export function createMetrics({ runs }: Pick<Gateway, 'runs'>): Metrics {
+export function createMetrics({ gateway: { runs }, overload }: Pick<ServerContext, 'gateway' | 'overload'>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counter = (name: string, help: string, labelNames: string[]) =>
@@ -60,6 +60,16 @@ export function createMetrics({ runs }: Pick<Gateway, 'runs'>): Metrics {
     },
   });
   registry.registerMetric(active);
+  const refusing = new Gauge({
+    name: 'tollgate_overloaded',
+    help: 'Whether new charged requests are refused, and why.',
+    labelNames: ['reason'],
+    registers: [],
+    collect() {
+      for (const reason of ['lag', 'memory']) this.set({ reason }, Number(overload.reason === reason));
+    },
+  });
+  registry.registerMetric(refusing);
 
   return {
     registry,

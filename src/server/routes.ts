@@ -16,6 +16,7 @@ export type Route = {
   readonly auth: 'required' | 'optional' | 'none';
   readonly handler: Handler;
   readonly queryKey?: boolean;
+  readonly charged?: boolean;
 };
 
 export function routesOf(context: ServerContext, metrics: Metrics): readonly Route[] {
@@ -25,10 +26,17 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
       url: '/v1/responses',
       auth: 'required',
       queryKey: true,
+      charged: true,
       handler: runModel(context, clientFormats.responses),
     },
-    { method: 'POST', url: '/v1/chat/completions', auth: 'required', handler: runModel(context, clientFormats.chat) },
-    { method: 'POST', url: '/v1/messages', auth: 'required', handler: runModel(context, clientFormats.messages) },
+    {
+      method: 'POST',
+      url: '/v1/chat/completions',
+      auth: 'required',
+      charged: true,
+      handler: runModel(context, clientFormats.chat),
+    },
+    { method: 'POST', url: '/v1/messages', auth: 'required', charged: true, handler: runModel(context, clientFormats.messages) },
 
     { method: 'GET', url: '/v1/models', auth: 'optional', handler: getModels(context) },
     { method: 'GET', url: '/v1/models/info', auth: 'optional', handler: getModelInfo(context) },
@@ -45,9 +53,9 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
 }
 
 export function addRoutes(app: FastifyInstance, routes: readonly Route[]): void {
-  for (const { method, url, auth, handler, queryKey = false } of routes) {
+  for (const { method, url, auth, handler, queryKey = false, charged = false } of routes) {
     const onRequest = method === 'POST' ? [checkContentType] : [];
-    app.route({ method, url, handler, onRequest, config: { auth, queryKey } });
+    app.route({ method, url, handler, onRequest, config: { auth, queryKey, charged } });
   }
 }
 

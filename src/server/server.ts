@@ -7,11 +7,14 @@ import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { ServerContext } from './context.ts';
+import { ArrivingBodies } from './arriving-bodies.ts';
+import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
 import { errorBody, errorHandler, fromFastify, sendError } from './middleware/errors.ts';
 import { trace } from './middleware/trace.ts';
 import { createMetrics } from './metrics.ts';
+import { memoryBoundBytes } from './overload.ts';
 import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
 
 /** How long a request may take to arrive, and its headers alone: a client that dawdles holds a socket, not the gateway. */
@@ -22,7 +25,7 @@ const keepAliveTimeoutMs = 75_000;
 
 export function createServer(context: ServerContext): FastifyInstance {
   const { config, log } = context.gateway;
-  const metrics = createMetrics(context.gateway);
+  const metrics = createMetrics(context);
   const startTrace = trace({ log, lifecycle: context.lifecycle, metrics });
   const app = Fastify({
     logger: false,
@@ -47,10 +50,11 @@ export function createServer(context: ServerContext): FastifyInstance {
   // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const routes = routesOf(context, metrics);
-  acceptBytes(app);
+  acceptBytes(app, { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(arrivingBytesMax(config)) });
   app.decorateRequest('requestId', '');
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRequest', startTrace);
+  app.addHook('onRequest', admit(context));
   app.addHook('onRequest', authenticate(context));
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
@@ -64,6 +68,11 @@ function trustOf(configured: Config['server']['trust_proxy']): boolean | ((addre
   if (typeof configured === 'number') return (_address, hop) => hop < configured;
   const proxies = createAddressList(configured);
   return (address) => proxies.includes(address);
+}
+
+/** Parsed and written anew, a body takes several times its length. */
+function arrivingBytesMax({ overload, server }: Config): number {
+  return overload.arriving_bytes ?? Math.max(memoryBoundBytes(overload.memory_bytes) / 8, server.body_limit_bytes);
 }
 
 function refuseSchemas(): never {

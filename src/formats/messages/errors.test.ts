@@ -25,6 +25,7 @@ const types: Record<ErrorCode, string> = {
   internal_error: 'api_error',
   upstream_error: 'api_error',
   upstream_unavailable: 'api_error',
+  overloaded: 'overloaded_error',
   upstream_timeout: 'timeout_error',
 };
 

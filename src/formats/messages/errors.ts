@@ -8,7 +8,8 @@ import type { JsonObject } from '../format.ts';
 /** `type` is Anthropic's for the status, which its SDKs act on; `code` is the registry's. */
 export function writeError(error: ApiError, requestId: string): JsonObject {
   const { code, message, param, details, status } = error;
-  const type = errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  const type =
+    code === 'overloaded' ? 'overloaded_error' : (errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'));
   return {
     type: 'error',
     error: { ...details, type, message, code, ...(param === null ? {} : { param }) },
@@ -16,7 +17,7 @@ export function writeError(error: ApiError, requestId: string): JsonObject {
   };
 }
 
-/** Anthropic's `overloaded_error` is of its status 529, which we never answer with. */
+/** Anthropic's `overloaded_error` is of its status 529; here it comes with a 503, which every client retries. */
 const errorTypes: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',

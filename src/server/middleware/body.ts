@@ -1,15 +1,67 @@
 // Bodies come in as bytes, bounded, and are parsed once, by our own reader that refuses absurd nesting.
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { parseJson } from '../../lib/json.ts';
+import type { ArrivingBodies } from '../arriving-bodies.ts';
+import { overloaded } from '../overload.ts';
+
+export type BodyLimits = {
+  /** Of one body. */
+  readonly bytesMax: number;
+  /** Of all bodies that arrive at the same time. */
+  readonly arriving: ArrivingBodies;
+};
 
 /**
  * Takes every content type as bytes: what is accepted is decided by `checkContentType`, with our own error. JSON is named beside the
  * catch-all because Fastify remembers the parser of a named type and looks for the other's anew at each request.
  */
-export function acceptBytes(app: FastifyInstance): void {
+export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser(['application/json', '*'], (_request, payload, done) => readBytes(payload, limits, done));
+}
+
+type Done = (error: ApiError | null, body?: Buffer) => void;
+
+/** In place of Fastify's own reader, which knows of one body only. Whoever breaks off is answered too: a half-closed socket can read it. */
+function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits, done: Done): void {
+  const announced = Number(payload.headers['content-length'] ?? Number.NaN);
+  if (announced > bytesMax) return done(tooLarge());
+  if (!arriving.hasRoomFor(announced || 0)) return done(overloaded());
+  const body = arriving.open();
+  const pieces: Buffer[] = [];
+  let loose = 0;
+  let bytes = 0;
+  const end = (error: ApiError | null) => {
+    payload.off('data', take).off('end', complete).off('error', breakOff);
+    body.close();
+    if (error) done(error);
+    // A copy also of a single piece, which is a view of the socket's buffer.
+    else done(null, Buffer.concat(pieces, bytes));
+  };
+  const take = (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > bytesMax) return end(tooLarge());
+    if (!body.take(piece.length)) return end(overloaded());
+    pieces.push(piece);
+    if (++loose < loosePiecesMax) return;
+    pieces.push(Buffer.concat(pieces.splice(-loosePiecesMax)));
+    loose = 0;
+  };
+  const complete = () => end(null);
+  const breakOff = (cause: Error) => end(new ApiError('invalid_request', 'The body broke off before its end.', { cause }));
+  payload.on('data', take).on('end', complete).on('error', breakOff);
+}
+
+/** A piece costs some two hundred bytes beside its own, and chunks of one byte each are allowed: many are made one. */
+const loosePiecesMax = 256;
+
+function tooLarge(): ApiError {
+  return new ApiError(
+    'request_too_large',
+    'The body is larger than this gateway accepts (`server.body_limit_bytes`). Send less.',
+  );
 }
 
 /** A Fastify onRequest hook for endpoints with a body. Throws ApiError 415. */
@@ -34,6 +86,8 @@ export function checkContentType(request: FastifyRequest, _reply: FastifyReply, 
 /** The parsed body. Throws ApiError `invalid_request`. */
 export function readJsonBody(request: FastifyRequest): unknown {
   const bytes = request.body;
+  // A request lives as long as its answer, which may be a stream of half an hour: it must not keep its bytes for so long.
+  request.body = undefined;
   const parsed = parseJson(bytes instanceof Uint8Array ? bytes : Buffer.alloc(0));
   if (!parsed.ok) throw invalidRequest(null, `The request cannot be read: ${parsed.message}.`);
   return parsed.value;

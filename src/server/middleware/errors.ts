@@ -40,17 +40,6 @@ function formatAt(url: string): ClientFormat {
 
 /** What Fastify itself refuses before a handler runs. */
 export function fromFastify(error: FastifyError | Error): ApiError {
-  const code = 'code' in error ? error.code : '';
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new ApiError(
-      'request_too_large',
-      'The body is larger than this gateway accepts (`server.body_limit_bytes`). Send less.',
-      { cause: error },
-    );
-  }
-  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return new ApiError('invalid_request', 'The body does not have the length that Content-Length says.', { cause: error });
-  }
   if ('statusCode' in error && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return new ApiError('invalid_request', 'The request cannot be read: its path, headers or body are malformed.', {
       cause: error,

@@ -13,7 +13,7 @@ export function trace({ log, lifecycle, metrics }: { log: Logger; lifecycle: Lif
     request.startedAtMs = performance.now();
     request.apiKey = null;
     reply.header('x-request-id', request.requestId);
-    if (lifecycle.isDraining) reply.header('connection', 'close');
+    if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
     reply.raw.once('close', () => {
       writeLine(log, request, reply);
       metrics.observe({

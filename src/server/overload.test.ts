@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ArrivingBodies } from './arriving-bodies.ts';
+import { judge, samplesKept, type OverloadReason, type Sample } from './overload.ts';
+
+const bounds = { lagMs: 100, memoryBytes: 1_000, heapBytes: 500 };
+const calm: Sample = { lagMs: 1, rssBytes: 400, heapUsedBytes: 100, inUseBytes: 200 };
+const late = (...lags: number[]) => lags.map((lagMs) => ({ ...calm, lagMs }));
+const full: Sample = { ...calm, rssBytes: 1_000, inUseBytes: 700 };
+
+type Case = {
+  readonly samples: readonly Sample[];
+  readonly before?: OverloadReason | null;
+  readonly expected: OverloadReason | null;
+};
+
+const cases: Readonly<Record<string, Case>> = {
+  'nothing measured yet': { samples: [], expected: null },
+  'all is well': { samples: late(1, 2, 3, 4, 5), expected: null },
+  'one turn that takes seconds': { samples: late(0, 0, 9_000, 0, 0), expected: null },
+  'late again and again': { samples: late(100, 150, 120, 900, 100), expected: 'lag' },
+  'late, but not for long enough to say': { samples: late(900, 900, 900, 900), expected: null },
+  'it has caught up once': { samples: late(100, 100, 99, 100, 100), expected: null },
+  'it must catch up for good before work is taken again': { before: 'lag', samples: late(60, 0, 0, 0, 0), expected: 'lag' },
+  'it has caught up': { before: 'lag', samples: late(49, 49, 0, 0, 0), expected: null },
+  'the process has used its memory': { samples: [full], expected: 'memory' },
+  'memory comes before lag': { samples: [...late(100, 100, 100, 100), { ...full, lagMs: 100 }], expected: 'memory' },
+  'pages that the system was not given back': { samples: [{ ...full, inUseBytes: 699 }], expected: null },
+  'the heap at its bound': { samples: [{ ...calm, heapUsedBytes: 500 }], expected: 'memory' },
+  'memory just below the bound is not calm yet': { before: 'memory', samples: [{ ...full, rssBytes: 950 }], expected: 'memory' },
+  'memory well below it is': { before: 'memory', samples: [{ ...full, rssBytes: 899 }], expected: null },
+  'nor is memory that was in use until now': { before: 'memory', samples: [{ ...full, inUseBytes: 629 }], expected: null },
+};
+
+for (const [name, { samples, before = null, expected }] of Object.entries(cases)) {
+  test(`overload: ${name}`, () => {
+    assert.ok(samples.length <= samplesKept);
+    assert.equal(judge(before, samples, bounds), expected);
+  });
+}
+
+test('bodies that arrive share a bound, and what they announce but do not send takes no room', () => {
+  const arriving = new ArrivingBodies(100);
+  const [one, two] = [arriving.open(), arriving.open()];
+  assert.ok(arriving.hasRoomFor(100), 'nothing has come');
+  assert.equal(one.take(60), true);
+  assert.equal(arriving.hasRoomFor(41), false);
+  assert.equal(arriving.hasRoomFor(40), true);
+  assert.equal(two.take(41), false);
+  two.close();
+  two.close();
+  assert.equal(one.take(40), true);
+  assert.equal(arriving.hasRoomFor(1), false);
+  one.close();
+  assert.ok(arriving.hasRoomFor(5_000), 'a single one may be larger than the bound');
+  const large = arriving.open();
+  assert.deepEqual([large.take(60), large.take(60)], [true, true]);
+});

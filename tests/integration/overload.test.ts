@@ -1,0 +1,191 @@
+// A gateway with more work than it can do: what runs ends well, new requests are refused with a 503 and may come again, whoever asks
+// after its health is answered, and it takes work again by itself.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { answerContent } from '../support/answers.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import type { Script } from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+const token = 'metrics-token-of-the-test';
+const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
+const long = { text: words, tokens: { input: 100, output: 60 } };
+
+async function start(t: TestContext, overload: object): Promise<TestGateway> {
+  const gateway = await startGateway({ overload, metrics: { token } });
+  t.after(() => gateway.stop());
+  return gateway;
+}
+
+const megabytes = (count: number) => 'x'.repeat(count * 1_000_000);
+const isOverloaded = (reply: Reply) => reply.status === 503 && reply.error.code === 'overloaded';
+
+/** A stream of some seconds on each endpoint. */
+function openStreams(gateway: TestGateway, key: string): Promise<Reply[]> {
+  for (const { name, upstreamPath } of endpoints) gateway.upstream.on(upstreamPath, answerContent(name, long, { paceMs: 80 }));
+  return Promise.all(endpoints.map(({ path, body }) => gateway.post(path, { key, body: body({ stream: true }) })));
+}
+
+function assertWhole(replies: readonly Reply[]): void {
+  for (const { status, text } of replies) {
+    assert.equal(status, 200);
+    assert.match(text, /word59/);
+    assert.match(text, /cost_micros=\d+[^]*(\[DONE\]|response\.completed|message_stop)/);
+  }
+}
+
+/** As an operator sees it; whatever the load, it must be answered. */
+async function health(gateway: TestGateway) {
+  const [live, ready, metrics] = await Promise.all([
+    gateway.get('/healthz'),
+    gateway.get('/readyz'),
+    gateway.get('/metrics', { key: token }),
+  ]);
+  assert.deepEqual([live.status, metrics.status], [200, 200]);
+  return { ready, refusesFor: (reason: string) => metrics.text.includes(`tollgate_overloaded{reason="${reason}"} 1`) };
+}
+
+/** The log is written in batches. */
+async function logged({ program }: TestGateway, pattern: RegExp): Promise<void> {
+  for (let tries = 0; !pattern.test(program.output); tries++) {
+    assert.ok(tries < 50, `the log does not say ${pattern}`);
+    await setTimeout(100);
+  }
+}
+
+async function askOfficially({ url }: TestGateway, key: string): Promise<(string | null | undefined)[]> {
+  const openai = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 20 });
+  const anthropic = new Anthropic({ apiKey: key, baseURL: url, maxRetries: 20 });
+  const messages = [{ role: 'user', content: 'Hello!' } as const];
+  const [completion, message] = await Promise.all([
+    openai.chat.completions.create({ model: 'gpt-5-mini', messages }),
+    anthropic.messages.create({ model: 'claude-haiku-4-5', max_tokens: 100, messages }),
+  ]);
+  const [block] = message.content;
+  return [completion.choices[0]?.message.content, block?.type === 'text' ? block.text : null];
+}
+
+async function recovers(gateway: TestGateway, key: string, withinMs: number): Promise<number> {
+  const startMs = performance.now();
+  for (;;) {
+    const reply = await gateway.post(chat.path, { key, body: chat.body() });
+    if (reply.status === 200) return Math.round(performance.now() - startMs);
+    assert.ok(isOverloaded(reply), reply.text);
+    assert.ok(performance.now() - startMs < withinMs, `still refused after ${withinMs} ms`);
+    await setTimeout(100);
+  }
+}
+
+test('an event loop that lags refuses new requests until it has caught up', { timeout: 90_000 }, async (t) => {
+  const gateway = await start(t, { lag_ms: 60 });
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { key: testKey } = await gateway.makeKey();
+  const streams = openStreams(gateway, key);
+  // Large requests, more than can be read: each costs the loop tens of milliseconds.
+  const state = { isOver: false, served: 0 };
+  const refused: Reply[] = [];
+  const body = JSON.stringify(chat.body({ messages: Array.from({ length: 60_000 }, () => ({ role: 'user', content: 'Hi!' })) }));
+  const clients = Array.from({ length: 30 }, async () => {
+    while (!state.isOver) {
+      const reply = await gateway.post(chat.path, { key: testKey, body });
+      if (reply.status === 503) refused.push(reply);
+      else state.served += 1;
+    }
+  });
+  let slowestMs = 0;
+  let wasSeen = false;
+  for (const startMs = performance.now(); performance.now() - startMs < 5_000 || !wasSeen; await setTimeout(50)) {
+    const askedMs = performance.now();
+    const { ready, refusesFor } = await health(gateway);
+    slowestMs = Math.max(slowestMs, performance.now() - askedMs);
+    wasSeen ||= refusesFor('lag') && ready.status === 200;
+    assert.ok(performance.now() - startMs < 60_000, 'it never lagged');
+  }
+  state.isOver = true;
+  await Promise.all(clients);
+  assertWhole(await streams);
+  assert.ok(state.served > 0);
+  assert.ok(refused.length > 0 && refused.every(isOverloaded));
+  for (const { headers } of refused) assert.match(String(headers['retry-after']), /^[123]$/);
+  const recoveredMs = await recovers(gateway, key, 10_000);
+  await logged(gateway, /"reason":"lag","msg":"overloaded: new requests are refused[^]*"msg":"no longer overloaded/);
+  t.diagnostic(
+    `${state.served} served, ${refused.length} refused, health in ${Math.round(slowestMs)} ms at most, back after ${recoveredMs} ms`,
+  );
+});
+
+test('memory near its bound refuses new requests until it is free again', { timeout: 120_000 }, async (t) => {
+  const bound = 260_000_000;
+  const gateway = await start(t, { memory_bytes: bound, lag_ms: null, arriving_bytes: 100_000_000 });
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const streams = openStreams(gateway, key);
+  await setTimeout(300);
+  // Large requests that wait for their upstream and must be kept until then.
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const answer = answerContent('chat', long);
+  const waits: Script = async (response, request) => {
+    await released;
+    await answer(response, request);
+  };
+  gateway.upstream.on('/v1/chat/completions', waits);
+  const body = chat.body({ messages: [{ role: 'user', content: megabytes(10) }], max_completion_tokens: 16 });
+  const large: Promise<Reply>[] = [];
+  let refused: Reply | null = null;
+  while (!refused) {
+    large.push(gateway.post(chat.path, { key, body }));
+    refused = await Promise.race([
+      ...large.map((reply) => reply.then((known) => (known.status === 503 ? known : null))),
+      setTimeout(250, null),
+    ]);
+    assert.ok(large.length < 100, 'it never was full');
+  }
+  assert.ok(isOverloaded(refused), refused.text);
+  const { ready, refusesFor } = await health(gateway);
+  assert.deepEqual([ready.status, ready.json()['overloaded'], refusesFor('memory')], [200, 'memory', true]);
+  for (const at of endpoints) {
+    const reply = await gateway.post(at.path, { key, body: at.body({ stream: true }) });
+    assert.ok(isOverloaded(reply));
+    assert.equal(reply.error.type, at.name === 'messages' ? 'overloaded_error' : 'overloaded');
+  }
+  const comingAgain = askOfficially(gateway, key);
+  await setTimeout(500);
+  release();
+  // They were told when to come again, obeyed, and then were served.
+  for (const text of await comingAgain) assert.match(text ?? '', /word59/);
+  const replies = await Promise.all(large);
+  assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200, 503]));
+  assertWhole(await streams);
+  gateway.upstream.on('/v1/chat/completions', answer);
+  const recoveredMs = await recovers(gateway, key, 60_000);
+  await logged(gateway, /"reason":"memory","msg":"overloaded[^]*"msg":"no longer overloaded/);
+  const served = replies.filter(({ status }) => status === 200).length;
+  t.diagnostic(`${served} of ${replies.length} requests of 10 MB served, back after ${recoveredMs} ms`);
+});
+
+test('two hundred clients that send 32 MB each do not end the process', { timeout: 120_000 }, async (t) => {
+  const gateway = await start(t, { arriving_bytes: 64_000_000, lag_ms: null });
+  const { key } = await gateway.makeKey();
+  const body = Buffer.from(JSON.stringify(chat.body({ messages: [{ role: 'user', content: megabytes(32) }] })));
+  const outcomes = await Promise.all(
+    Array.from({ length: 200 }, () =>
+      gateway.post(chat.path, { key, body }).then(
+        (reply) => (isOverloaded(reply) ? 'refused' : `status ${reply.status}`),
+        // The answer comes in mid-body: a client that goes on writing may find the connection closed before it reads.
+        (error: NodeJS.ErrnoException) => (['ECONNRESET', 'EPIPE'].includes(error.code ?? '') ? 'refused' : String(error)),
+      ),
+    ),
+  );
+  const counts = Map.groupBy(outcomes, (outcome) => outcome);
+  t.diagnostic(Array.from(counts, ([outcome, { length }]) => `${length} × ${outcome}`).join(', '));
+  assert.ok(
+    outcomes.every((outcome) => outcome === 'refused' || outcome === 'status 200'),
+    outcomes.join(),
+  );
+  assert.ok(outcomes.includes('refused') && outcomes.includes('status 200'));
+  assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+});
