@@ -58,6 +58,51 @@ test('a request that comes on an open connection after SIGTERM is refused, and f
   assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - costMicros);
 });
 
+test('whoever asks for readiness is given time to notice: requests are taken until the port closes', async (t) => {
+  const delayMs = 800;
+  const gateway = await start(t, { server: { shutdown_delay_ms: delayMs } });
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const before = await gateway.post(chat.path, { key, body: chat.body() });
+  assert.deepEqual([before.status, before.headers.connection], [200, 'keep-alive']);
+  assert.equal((await gateway.get('/readyz')).status, 200);
+
+  const startMs = performance.now();
+  const ended = gateway.program.terminate();
+  await notReady(gateway);
+  while (performance.now() - startMs < delayMs * 0.7) {
+    const reply = await gateway.post(chat.path, { key, body: chat.body() });
+    assert.deepEqual([reply.status, reply.headers.connection], [200, 'close'], 'its connection is not used again');
+    assert.equal((await gateway.get('/readyz')).json()['status'], 'draining');
+  }
+  assert.equal(await ended, 0);
+  const tookMs = performance.now() - startMs;
+  assert.ok(tookMs >= delayMs && tookMs < delayMs + 2_000, `${tookMs} ms`);
+});
+
+test('a request whose body is still on its way at SIGTERM has been accepted, and is answered', async (t) => {
+  const gateway = await start(t, {});
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content, { paceMs: 50 }));
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (piece) => (text += piece.toString()));
+  const request = rawRequest(key, chat.body({ stream: true }));
+  socket.write(request.slice(0, -20));
+  await setTimeout(200);
+
+  const ended = gateway.program.terminate();
+  await notReady(gateway);
+  await setTimeout(300);
+  socket.write(request.slice(-20));
+  await once(socket, 'close');
+  assert.equal(await ended, 0);
+  assert.match(text, /^HTTP\/1\.1 200 [^]*data: \[DONE\]/);
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - costMicros, 0]);
+});
+
 test('what still runs when the time is up ends with the error of its format, free of charge', async (t) => {
   const gateway = await start(t, { server: { shutdown_timeout_ms: 300 } });
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });

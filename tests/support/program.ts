@@ -25,7 +25,7 @@ process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 export type ProgramOptions = {
   /** The configuration file's content; JSON is YAML. */
-  readonly config?: object;
+  readonly config?: Readonly<Record<string, unknown>> & { readonly server?: object };
   readonly env?: Readonly<Record<string, string>>;
   /** A PostgreSQL database (`tests/support/postgres.ts`); else SQLite in the data folder. Programs with the same one are replicas. */
   readonly databaseUrl?: string;
@@ -59,7 +59,9 @@ export class Program {
   constructor({ config = {}, env = {}, databaseUrl }: ProgramOptions) {
     this.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
     const configPath = join(this.dataDir, 'tollgate.yaml');
-    writeFileSync(configPath, JSON.stringify(config));
+    // Tests that ask for readiness are no load balancers, for whom the end would wait.
+    const server = { shutdown_delay_ms: 0, ...config.server };
+    writeFileSync(configPath, JSON.stringify({ ...config, server }));
     this.databaseUrl = databaseUrl ?? `sqlite:${join(this.dataDir, 'tollgate.db')}`;
     this.secretEnv = databaseUrl === undefined ? {} : { TOLLGATE_SECRET: sharedSecret };
     const place = {
