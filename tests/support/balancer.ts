@@ -30,24 +30,24 @@ export async function startBalancer(t: TestContext, replicas: readonly Replica[]
   const counts = { turn: 0, sentAgain: 0, brokenOff: 0 };
   const agent = new Agent({ keepAlive: true });
   const check = setInterval(() => replicas.forEach((replica) => void checkReadiness(replica, ready)), checkMs);
-  const server = createServer((incoming, response) => {
-    void incoming.toArray().then(async (pieces: Buffer[]) => {
-      const body = Buffer.concat(pieces);
-      for (let tries = 0; tries < 100; tries++) {
-        const candidates = replicas.filter((replica) => ready.has(replica));
-        const replica = candidates[counts.turn++ % candidates.length];
-        const outcome = replica ? await forward({ replica, incoming, body, response, agent }) : 'refused';
-        if (outcome === 'answered') return;
-        if (outcome === 'broken-off') {
-          counts.brokenOff += 1;
-          return response.destroy();
-        }
-        counts.sentAgain += 1;
-        await setTimeout(checkMs / 2);
+  const balance = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const body = Buffer.concat((await incoming.toArray()) as Buffer[]);
+    for (let tries = 0; tries < 100; tries++) {
+      const candidates = replicas.filter((replica) => ready.has(replica));
+      const replica = candidates[counts.turn++ % candidates.length];
+      const outcome = replica ? await forward({ replica, incoming, body, response, agent }) : 'refused';
+      if (outcome === 'answered') return;
+      if (outcome === 'broken-off') {
+        counts.brokenOff += 1;
+        response.destroy();
+        return;
       }
-      response.writeHead(502).end();
-    });
-  });
+      counts.sentAgain += 1;
+      await setTimeout(checkMs / 2);
+    }
+    response.writeHead(502).end();
+  };
+  const server = createServer((incoming, response) => void balance(incoming, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -102,7 +102,7 @@ async function forward({ replica, incoming, body, response, agent }: Forwarded):
     const { connection: ___, ...kept } = answer.headers;
     response.writeHead(answer.statusCode!, kept);
     for await (const piece of answer) response.write(piece);
-    response.addTrailers(answer.trailers as Record<string, string>);
+    response.addTrailers(answer.trailers);
     response.end();
     return 'answered';
   } catch (error) {

@@ -1,0 +1,184 @@
+// Clients that leave, as one table: format × streamed or whole × with or without an Idempotency-Key × how far the answer had come × whether
+// the upstream comes to its end in the seconds for which it is read on. What is charged, what the upstream saw, and what a retry gets.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { streamFrames, wholeAnswer } from '../support/answers.ts';
+import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { pairModels, pairPrices } from '../support/pairs.ts';
+import { framesText, hang, type Script } from '../support/upstream.ts';
+
+/** What had come when the client left. A whole answer has not begun before it is there. */
+const moments = ['nothing', 'two frames', 'all but the end'] as const;
+type Moment = (typeof moments)[number];
+
+/** The upstream is read on for five seconds. */
+const ends = { soon: 700, late: 7_000 } as const;
+
+type Cell = {
+  readonly name: string;
+  readonly at: Endpoint;
+  readonly stream: boolean;
+  readonly hasKey: boolean;
+  readonly moment: Moment;
+  readonly end: keyof typeof ends;
+};
+
+const cells: readonly Cell[] = endpoints.flatMap((at) =>
+  [false, true].flatMap((stream) =>
+    [false, true].flatMap((hasKey) =>
+      (stream ? moments : moments.slice(0, 1)).flatMap((moment) =>
+        (['soon', 'late'] as const).map((end) => ({
+          name: [at.name, stream ? 'stream' : 'whole', hasKey ? 'key' : 'no key', moment, end].join(', ').replaceAll(/\W+/g, '-'),
+          at,
+          stream,
+          hasKey,
+          moment,
+          end,
+        })),
+      ),
+    ),
+  ),
+);
+
+const words = ['one', ' two', ' three', ' four'];
+const content = { text: words.join(''), tokens: { input: 100, output: 20 } };
+const fullCost = 100 * pairPrices.input + 20 * pairPrices.output;
+/** By our own count, of what had come: a token for every four bytes. */
+const tokensAt: Readonly<Record<Moment, number>> = {
+  nothing: 0,
+  'two frames': Math.ceil(words.slice(0, 2).join('').length / 4),
+  'all but the end': Math.ceil(content.text.length / 4),
+};
+
+let gateway: TestGateway;
+type UpstreamRequest = Parameters<Script>[1];
+const asked = new Map<string, PromiseWithResolvers<UpstreamRequest>>();
+
+before(async () => {
+  gateway = await startGateway({ models: pairModels, log: { level: 'error' } });
+  for (const cell of cells) asked.set(cell.name, Promise.withResolvers());
+  for (const { upstreamPath } of endpoints) {
+    gateway.upstream.on(upstreamPath, async (response, request) => {
+      const text = JSON.stringify(request.body);
+      const cell = cells.find(({ name }) => text.includes(`[${name}]`))!;
+      asked.get(cell.name)!.resolve(request);
+      await play(cell, response);
+    });
+  }
+});
+after(() => gateway.stop());
+
+async function play({ at, stream, moment, end }: Cell, response: Parameters<Script>[0]): Promise<void> {
+  const frames = streamFrames(at.name, content);
+  const shown = { nothing: 0, 'two frames': 2, 'all but the end': frames.deltas.length }[moment];
+  if (moment !== 'nothing') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(framesText([...frames.start, ...frames.deltas.slice(0, shown)]));
+  }
+  await setTimeout(ends[end]);
+  if (response.destroyed) return;
+  if (!stream) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(wholeAnswer(at.name, content)));
+    return;
+  }
+  if (moment === 'nothing') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(framesText(frames.start));
+  response.end(framesText([...frames.deltas.slice(shown), ...frames.end]));
+}
+
+test(
+  'who leaves pays for what was done for them, once, and the upstream is stopped unless a retry may come',
+  { concurrency: true },
+  async (t) => {
+    await Promise.all(cells.map((cell) => t.test(cell.name, { timeout: 60_000 }, () => leave(cell))));
+    t.diagnostic(`${cells.length} ways to leave`);
+  },
+);
+
+async function leave(cell: Cell): Promise<void> {
+  const { at, stream, hasKey, moment, end } = cell;
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const headers: Record<string, string> = hasKey ? { 'idempotency-key': cell.name } : {};
+  const options = { key, headers, body: bodyOf(cell) };
+  const { request, response } = gateway.open(at.path, options);
+  const upstreamRequest = await asked.get(cell.name)!.promise;
+  if (moment !== 'nothing') await readUntil(await response, words[moment === 'two frames' ? 1 : 3]!.trim());
+  request.destroy();
+  const leftMs = performance.now();
+
+  // A retry waits for the one that runs on.
+  const retry = hasKey ? await gateway.post(at.path, options) : null;
+  const ended = await upstreamRequest.ended;
+  const tookMs = performance.now() - leftMs;
+  const record = await waitForRecord(key);
+  const cost = record.input_tokens * pairPrices.input + record.output_tokens * pairPrices.output;
+  if (hasKey || end === 'soon') {
+    assert.equal(ended, 'answered');
+    assert.equal(cost, fullCost);
+  } else {
+    assert.equal(ended, 'aborted');
+    assert.ok(tookMs > 4_000 && tookMs < 6_900, `stopped after ${tookMs} ms`);
+    assert.equal(record.output_tokens, stream ? tokensAt[moment] : 0);
+    // Anthropic counts the input at the start of a stream; else it is our own estimate.
+    const isCounted = at.name === 'messages' && moment !== 'nothing';
+    assert.ok(isCounted ? record.input_tokens === 100 : record.input_tokens > 0 && record.input_tokens < 100);
+  }
+  if (retry) {
+    assert.equal(retry.status, 200);
+    assert.equal(retry.headers['x-service-cache'] ?? retry.trailers['x-service-cache'], 'idempotent-replay');
+    assert.match(retry.text, /four/);
+    assert.equal(retry.costMicros, 0);
+  }
+  const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: object[] }>();
+  assert.equal(data.length, 1);
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - cost, 0]);
+}
+
+function bodyOf({ name, at, stream }: Cell): object {
+  const prompt = `[${name}]`;
+  const fields = at.name === 'responses' ? { input: prompt } : { messages: [{ role: 'user', content: prompt }] };
+  return at.body({ model: `to-${at.name}`, stream, ...fields });
+}
+
+async function readUntil(stream: NodeJS.ReadableStream, word: string): Promise<void> {
+  stream.on('error', () => {});
+  let text = '';
+  while (!text.includes(word)) text += String((await once(stream, 'data'))[0]);
+}
+
+type UsageRecord = { readonly input_tokens: number; readonly output_tokens: number };
+
+async function waitForRecord(key: string): Promise<UsageRecord> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
+    if (data[0]) return data[0];
+    await setTimeout(50);
+  }
+  throw new assert.AssertionError({ message: 'it was not charged within ten seconds' });
+}
+
+test(
+  'a client that says it will send no more has left: nobody can tell it from one that is gone',
+  { timeout: 30_000 },
+  async () => {
+    const chat = endpoint('chat');
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    gateway.upstream.on(chat.upstreamPath, hang);
+    const next = gateway.upstream.requests.length;
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    const text = JSON.stringify(chat.body({ stream: true }));
+    const head = [`POST ${chat.path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Content-Type: application/json'];
+    socket.end([...head, `Content-Length: ${text.length}`, '', text].join('\r\n'));
+    socket.resume();
+    assert.equal(await (await gateway.upstream.request(next)).ended, 'aborted');
+    const { output_tokens: outputTokens } = await waitForRecord(key);
+    assert.equal(outputTokens, 0);
+    assert.equal((await gateway.balance(account)).heldMicros, 0);
+    socket.destroy();
+  },
+);
