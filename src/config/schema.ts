@@ -97,6 +97,10 @@ export const ConfigFile = Type.Object(
           default: 33_554_432,
           description: 'The largest request body; a larger one is a 413.',
         }),
+        arrival_timeout_ms: milliseconds(
+          60_000,
+          'How long a request may take to arrive, its body included. A client that takes longer is told so with a 408.',
+        ),
         shutdown_timeout_ms: milliseconds(
           30_000,
           'How long open requests may go on after SIGTERM before they are ended, free of charge.',

@@ -12,8 +12,8 @@ export function runModel({ gateway, largeBodies }: ServerContext, format: Client
   return async (request, reply) => {
     const turn = largeBodies.turn(request.body);
     if (turn) await turn;
-    // Whoever has left before anything ran pays nothing.
-    if (reply.raw.destroyed) return reply.hijack();
+    // Whoever has left before anything ran pays nothing; nor does who was told that the body came too late, and sent the rest all the same.
+    if (!reply.raw.socket?.writable) return reply.hijack();
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);

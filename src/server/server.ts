@@ -17,9 +17,10 @@ import { createMetrics } from './metrics.ts';
 import { memoryBoundBytes } from './overload.ts';
 import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
 
-/** How long a request may take to arrive, and its headers alone: a client that dawdles holds a socket, not the gateway. */
-const arrivalTimeoutMs = 30_000;
+/** Headers alone are never slow: a client that dawdles with them holds a socket for nothing. */
 const headersTimeoutMs = 10_000;
+/** How often late ones are looked for, and so how much later than asked they are noticed. */
+const lateCheckMs = 2_000;
 /** Above the usual 60 s of load balancers, so that they close idle connections, never we under their request. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -31,9 +32,12 @@ export function createServer(context: ServerContext): FastifyInstance {
     logger: false,
     trustProxy: trustOf(config.server.trust_proxy),
     bodyLimit: config.server.body_limit_bytes,
-    requestTimeout: arrivalTimeoutMs,
+    requestTimeout: config.server.arrival_timeout_ms,
     keepAliveTimeout: keepAliveTimeoutMs,
-    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 5_000 },
+    http: {
+      headersTimeout: Math.min(headersTimeoutMs, config.server.arrival_timeout_ms),
+      connectionsCheckingInterval: Math.min(lateCheckMs, config.server.arrival_timeout_ms),
+    },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     forceCloseConnections: 'idle',
     // While draining we answer ourselves, in our own shape.

@@ -2,7 +2,6 @@
 // longer than it is there.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
@@ -10,9 +9,10 @@ import OpenAI from 'openai';
 import { streamFrames } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { residentMegabytes } from '../support/memory.ts';
 import { pairModels, pairPrices, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
-import { answerBytes, answerStatus, framesText, type Script } from '../support/upstream.ts';
+import { answerBytes, answerStatus, framesText, roomToWrite, type Script } from '../support/upstream.ts';
 
 const keepAliveMs = 150;
 const stallMs = 2_500;
@@ -169,7 +169,7 @@ test(
   'a reader that stops reading stops the upstream, costs no memory, and counts as gone after a while',
   { timeout: 90_000 },
   async () => {
-    const memoryBefore = gatewayMegabytes();
+    const memoryBefore = residentMegabytes(gateway.program.pid);
     await Promise.all(pairs.map((pair) => stall(pair, memoryBefore)));
   },
 );
@@ -189,7 +189,7 @@ async function stall(pair: Pair, memoryBefore: number): Promise<void> {
   assert.ok(sent < upstreamBytes / 5, `${pair.name}: ${sent} bytes were taken from the upstream without a reader`);
   await setTimeout(stallMs / 4);
   assert.equal(request.bytesSent(), sent, `${pair.name}: nothing moves while nobody reads`);
-  const grown = gatewayMegabytes() - memoryBefore;
+  const grown = residentMegabytes(gateway.program.pid) - memoryBefore;
   assert.ok(grown < 250, `nine readers that stand still cost ${grown} MB`);
   const record = await waitForRecord(key, String(stream.headers['x-request-id']));
   assert.equal(record.output_tokens, 8_000, `${pair.name}: all that the model may give had been generated`);
@@ -205,7 +205,7 @@ async function playEndlessly({ upstream }: Pair, response: Parameters<Script>[0]
   response.write(framesText(start));
   const delta = framesText(deltas);
   for (let sent = 0; sent < upstreamBytes && !response.destroyed; sent += delta.length) {
-    if (!response.write(delta)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(delta)) await roomToWrite(response);
   }
 }
 
@@ -273,13 +273,6 @@ async function waitForRecord(key: string, requestId: string): Promise<UsageRecor
     await setTimeout(50);
   }
   throw new assert.AssertionError({ message: `${requestId} was not charged within twenty seconds` });
-}
-
-/** What the program keeps in memory; Linux alone tells. */
-function gatewayMegabytes(): number {
-  if (process.platform !== 'linux') return 0;
-  const status = readFileSync(`/proc/${gateway.program.pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1_024;
 }
 
 function piecesOf(text: string, size: number): string[] {

@@ -147,7 +147,7 @@ function playPieces(pieces: readonly Uint8Array[], { status = 200, headers = {},
 }
 
 /** Until the client has read what was written, or has gone. */
-async function roomToWrite(response: ServerResponse): Promise<void> {
+export async function roomToWrite(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
     const goOn = (): void => {
       response.off('drain', goOn).off('close', goOn);

@@ -1,0 +1,175 @@
+// Clients that send slowly, never, too much, or other than they said, and clients that do not read: none costs another one anything,
+// and none is charged for what never ran.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { answerContent, wholeAnswer } from '../support/answers.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answerJson } from '../support/upstream.ts';
+
+const arrivalTimeoutMs = 1_500;
+const stallMs = 1_500;
+const chat = endpoint('chat');
+const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
+/** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
+const costMicros = 65;
+let gateway: TestGateway;
+let key: string;
+let account: string;
+let served = 0;
+
+before(async () => {
+  gateway = await startGateway({
+    server: { arrival_timeout_ms: arrivalTimeoutMs, body_limit_bytes: 100_000 },
+    limits: { stream_stall_ms: stallMs },
+    log: { level: 'error' },
+  });
+  ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+});
+after(() => gateway.stop());
+
+const text = JSON.stringify(chat.body());
+const headOf = (fields: string) =>
+  `POST ${chat.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${fields}\r\n`;
+const lengthOf = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+
+/** A connection of its own, half-closed by its client without harm. `rest` is all that comes until the gateway closes it. */
+function dial(): { readonly socket: Socket; readonly rest: () => Promise<string> } {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  let received = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => (received += piece));
+  socket.on('error', () => {});
+  const closed = Promise.race([once(socket, 'end'), once(socket, 'close')]).catch(() => {});
+  return {
+    socket,
+    rest: async () => {
+      await closed;
+      socket.destroy();
+      return received;
+    },
+  };
+}
+
+type Way = {
+  readonly send: (socket: Socket) => Promise<void> | void;
+  readonly answer: RegExp;
+  /** It ran, and is paid. */
+  readonly runs?: true;
+};
+
+const drip = async (socket: Socket, bytes: string, pieces: number, paceMs: number) => {
+  const size = Math.ceil(bytes.length / pieces);
+  for (let start = 0; start < bytes.length && socket.writable; start += size) {
+    socket.write(bytes.slice(start, start + size));
+    await setTimeout(paceMs);
+  }
+};
+const success = /^HTTP\/1\.1 200 [^]*one two three four/;
+const closing = 'Connection: close\r\n';
+
+const ways: Readonly<Record<string, Way>> = {
+  'a body in twenty pieces': {
+    send: (socket) => drip(socket, headOf(lengthOf(text) + closing) + text, 20, 30),
+    answer: success,
+    runs: true,
+  },
+  'a body in chunks of one byte': {
+    send: (socket) => {
+      socket.write(headOf(`Transfer-Encoding: chunked\r\n${closing}`));
+      socket.write(`${Array.from(text, (byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
+    },
+    answer: success,
+    runs: true,
+  },
+  'a body that is asked for first': {
+    send: async (socket) => {
+      socket.write(headOf(`Expect: 100-continue\r\n${lengthOf(text)}${closing}`));
+      await once(socket, 'data');
+      socket.write(text);
+    },
+    answer: /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 [^]*one two three four/,
+    runs: true,
+  },
+  'headers that never end': {
+    send: (socket) => drip(socket, headOf('X-Slow: '.padEnd(4_000, 'x')).slice(0, -4), 400, 20),
+    answer: /^HTTP\/1\.1 408 [^]*did not arrive in time/,
+  },
+  'nothing at all': { send: () => {}, answer: /^(HTTP\/1\.1 408 |$)/ },
+  'a body that never comes': { send: (socket) => void socket.write(headOf(lengthOf(text))), answer: /^HTTP\/1\.1 408 / },
+  // It goes on coming after the answer, to its end: it must not run then.
+  'a body that comes too slowly': {
+    send: (socket) => drip(socket, headOf(lengthOf(text)) + text, 400, 20),
+    answer: /^HTTP\/1\.1 408 /,
+  },
+  'a body that ends before its length': {
+    send: (socket) => void socket.end(headOf(lengthOf(`${text} `)) + text),
+    answer: /^HTTP\/1\.1 400 [^]*"code":"invalid_request"/,
+  },
+  'a body that is longer than it said': {
+    send: (socket) => void socket.write(`${headOf(lengthOf(text))}${text}more`),
+    answer: /^HTTP\/1\.1 400 [^]*This is not an HTTP request/,
+  },
+  'a length above the limit': {
+    send: (socket) => void socket.write(headOf('Content-Length: 100001\r\n')),
+    answer: /^HTTP\/1\.1 413 [^]*connection: close[^]*"code":"request_too_large"/i,
+  },
+  'chunks without an end': {
+    send: async (socket) => {
+      socket.write(headOf('Transfer-Encoding: chunked\r\n'));
+      await drip(socket, `1000\r\n${'x'.repeat(4_096)}\r\n`.repeat(100), 100, 1);
+    },
+    answer: /^HTTP\/1\.1 413 [^]*"code":"request_too_large"/,
+  },
+};
+
+void describe('requests that do not come as they should', { concurrency: true }, () => {
+  for (const [name, { send, answer, runs }] of Object.entries(ways)) {
+    test(name, { timeout: 20_000 }, async () => {
+      const { socket, rest } = dial();
+      await send(socket);
+      assert.match(await rest(), answer);
+      if (runs) served += 1;
+    });
+  }
+});
+
+test('three hundred connections that dawdle keep nobody waiting', { timeout: 30_000 }, async () => {
+  const sockets = Array.from({ length: 300 }, () => dial());
+  for (const { socket } of sockets) socket.write(headOf(lengthOf(text)) + text.slice(0, 10));
+  await setTimeout(100);
+  const startMs = performance.now();
+  assert.equal((await gateway.post(chat.path, { key, body: text })).status, 200);
+  served += 1;
+  assert.ok(performance.now() - startMs < 1_000);
+  for (const answer of await Promise.all(sockets.map(({ rest }) => rest()))) assert.match(answer, /^HTTP\/1\.1 408 /);
+});
+
+test('a whole answer that is not read is paid, kept for a while, and dropped', { timeout: 40_000 }, async () => {
+  const large = { text: 'x'.repeat(24_000_000), tokens: content.tokens };
+  for (const { name, upstreamPath } of endpoints) gateway.upstream.on(upstreamPath, answerJson(wholeAnswer(name, large)));
+  await Promise.all(
+    endpoints.map(async ({ path, body }) => {
+      const { key: own, account: owner } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      const response = await gateway.open(path, { key: own, body: body() }).response;
+      const closed = new Promise((resolve) => response.on('error', () => {}).once('close', resolve));
+      // A socket whose queue has moved between two looks is given as long again. What can be read then is what the system had taken.
+      await setTimeout(2 * stallMs + 1_000);
+      let bytes = 0;
+      response.on('data', (piece: Buffer) => (bytes += piece.length));
+      await closed;
+      assert.ok(bytes > 0 && bytes < large.text.length && !response.complete, `${path}: ${bytes} bytes`);
+      const { heldMicros, availableMicros } = await gateway.balance(owner);
+      assert.deepEqual([heldMicros, availableMicros < 5_000_000], [0, true]);
+    }),
+  );
+});
+
+test('only what ran was charged, and nothing is held', async () => {
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - served * costMicros, 0]);
+});
