@@ -89,7 +89,7 @@ class AnswerEnd {
   }
 }
 
-function requestBytes({ port, request: { path, body, headers = {} }, key }: Target): Buffer {
+export function requestBytes({ port, request: { path, body, headers = {} }, key }: Target): Buffer {
   const lines = [
     `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,

@@ -1,6 +1,6 @@
 // `npm run bench [-- --quick]`: what the gateway adds to a request, in one run against a bare relay and the upstream alone.
-// `npm run bench -- --profile <workload>`: where its time goes; `--hits`: answers that are known already. `npm run bench -- --ledger`: the ledger alone; `--history`: its reads
-// on a long history. README.md says how to read them.
+// `npm run bench -- --profile <workload>`: where its time goes; `--hits`: answers that are known already; `--slow-readers`: what streams
+// cost that nobody keeps up with; `--ledger`: the ledger alone; `--history`: its reads on a long history. README.md says how to read them.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,13 +12,14 @@ import { benchHits } from './hits.ts';
 import { benchLedger } from './ledger.ts';
 import { describeMachine } from './machine.ts';
 import { profileGateway } from './profile.ts';
+import { benchSlowReaders } from './slow-readers.ts';
 
 const full: Scale = {
   // V8 is still compiling after the first ten thousand requests.
   warmUp: { durationMs: 4_000, clients: 64 },
   whole: { rounds: 3, durationMs: 400, clients: [1, 8, 64] },
   streams: { rounds: 2, durationMs: 500, clients: [1, 8, 64] },
-  openStreams: 500,
+  openStreams: 2_000,
   starts: 5,
 };
 /** For a look while working: one round, and so at the mercy of what else the machine does. */
@@ -37,6 +38,8 @@ const { values } = parseArgs({
     hits: { type: 'boolean', default: false },
     ledger: { type: 'boolean', default: false },
     history: { type: 'boolean', default: false },
+    'slow-readers': { type: 'boolean', default: false },
+    readers: { type: 'string', default: '2000' },
     charges: { type: 'string', default: '10000000' },
   },
 });
@@ -53,6 +56,7 @@ const installation = installGateway(upstream.port);
 try {
   console.log(`\n${describeMachine(installation.dataDir)}\n`);
   if (values.hits) console.log(await benchHits(installation, values.quick ? 300 : 1_500));
+  else if (values['slow-readers']) console.log(await benchSlowReaders(installation, Number(values.readers)));
   else if (values.profile === undefined) await compare(installation, upstream, values.quick ? quick : full);
   else console.log(await profileGateway(installation, values.profile));
 } finally {

@@ -19,6 +19,8 @@ for (const format of ['chat', 'messages'] as const) {
   const all = Buffer.concat(frames);
   scripts.set(upstreamPath('burst', format), (response) => openStream(response).end(all));
   scripts.set(upstreamPath('paced', format), (response) => void playing.add({ response: openStream(response), frames, next: 0 }));
+  const endless = Buffer.concat(frames.slice(1, -2));
+  scripts.set(upstreamPath('endless', format), (response) => playEndlessly(openStream(response), endless));
   scripts.set(upstreamPath('silent', format), (response) => void openStream(response).write(frames[0]));
 }
 
@@ -41,6 +43,11 @@ function whole(format: WireFormat): Script {
 
 function openStream(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+}
+
+function playEndlessly(response: ServerResponse, bytes: Buffer): void {
+  while (!response.destroyed && response.write(bytes));
+  response.once('drain', () => playEndlessly(response, bytes));
 }
 
 function playNext(stream: Playing): void {

@@ -1,6 +1,6 @@
 // The only place that wires the parts together: configuration in, a running gateway out.
 import type { AddressInfo } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
 import { ResponseCache } from './cache/response-cache.ts';
@@ -105,7 +105,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     lifecycle.phase = 'leaving';
     // Nobody who balances load would notice: there is nobody to wait for.
     const isBalanced = startMs - lifecycle.readinessAskedMs < balancerPatienceMs;
-    if (isBalanced) await afterMs(Math.min(config.server.shutdown_delay_ms, config.server.shutdown_timeout_ms));
+    if (isBalanced) await setTimeout(Math.min(config.server.shutdown_delay_ms, config.server.shutdown_timeout_ms));
     // Connections that wait in the system's queue are taken in this turn; closing the port would reset them.
     await setImmediate();
     lifecycle.phase = 'draining';
