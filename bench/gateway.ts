@@ -8,7 +8,7 @@ import { modelFor, type Play } from './workloads.ts';
 
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'dist', 'current', 'main.js');
-const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent', 'endless'];
+const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent', 'ahead'];
 
 /** A gateway's data folder, with an account and a live key in it. */
 export type Installation = {

@@ -1,11 +1,11 @@
-// What streams cost whose readers take a hundred bytes a second while their upstreams send as fast as they are taken: what the gateway
-// does not hold back would be gigabytes.
+// What streams cost whose readers take a hundred bytes a second while their upstreams are half a megabyte ahead. Without an end to what
+// comes, the system's own buffers for two thousand sockets would be gigabytes; tests/integration/stream-discipline.test.ts does that with nine.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { requestBytes, type Target } from './client.ts';
 import type { Installation } from './gateway.ts';
 import { formatTable } from './table.ts';
-import { endlessStream } from './workloads.ts';
+import { streamAhead } from './workloads.ts';
 
 const bytesPerSecond = 100;
 const seconds = 30;
@@ -14,7 +14,7 @@ const atOnce = 50;
 
 export async function benchSlowReaders({ key, start }: Installation, count: number): Promise<string> {
   const gateway = await start();
-  const target: Target = { port: gateway.port, request: endlessStream.asked, key };
+  const target: Target = { port: gateway.port, request: streamAhead.asked, key };
   const rssBytes = async () => (await gateway.usage()).rssBytes;
   const first = await openReaders(target, atOnce);
   const before = await rssBytes();

@@ -7,6 +7,9 @@ import { upstreamPath } from './workloads.ts';
 /** Between two events of a paced stream. All streams share one beat, as the streams of a model that batches its work do. */
 const beatMs = 4;
 
+/** More than any reader of the bench takes, and no more than the system can keep for two thousand of them: its buffers take some first. */
+const aheadBytes = 512 * 1024;
+
 type Script = (response: ServerResponse) => void;
 type Playing = { readonly response: ServerResponse; readonly frames: readonly Buffer[]; next: number };
 
@@ -19,8 +22,9 @@ for (const format of ['chat', 'messages'] as const) {
   const all = Buffer.concat(frames);
   scripts.set(upstreamPath('burst', format), (response) => openStream(response).end(all));
   scripts.set(upstreamPath('paced', format), (response) => void playing.add({ response: openStream(response), frames, next: 0 }));
-  const endless = Buffer.concat(frames.slice(1, -2));
-  scripts.set(upstreamPath('endless', format), (response) => playEndlessly(openStream(response), endless));
+  const some = Buffer.concat(frames.slice(1, -2));
+  const much = Buffer.concat(Array.from({ length: Math.ceil(aheadBytes / some.length) }, () => some));
+  scripts.set(upstreamPath('ahead', format), (response) => void openStream(response).write(much));
   scripts.set(upstreamPath('silent', format), (response) => void openStream(response).write(frames[0]));
 }
 
@@ -43,11 +47,6 @@ function whole(format: WireFormat): Script {
 
 function openStream(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
-}
-
-function playEndlessly(response: ServerResponse, bytes: Buffer): void {
-  while (!response.destroyed && response.write(bytes));
-  response.once('drain', () => playEndlessly(response, bytes));
 }
 
 function playNext(stream: Playing): void {

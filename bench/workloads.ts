@@ -3,8 +3,8 @@
 import { requestBody, type WireFormat } from './bodies.ts';
 
 /** How the upstream plays its answer: whole, as a stream at once, as a stream in time, as a stream that says nothing after its first
- * event, or as one without an end, as fast as it is taken. */
-export type Play = 'whole' | 'burst' | 'paced' | 'silent' | 'endless';
+ * event, or as one that is far ahead of its reader and has no end. */
+export type Play = 'whole' | 'burst' | 'paced' | 'silent' | 'ahead';
 
 export type Request = { readonly path: string; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
 
@@ -40,7 +40,7 @@ export const streams: readonly Workload[] = [
 ];
 
 export const silentStream = workload('silent', 'silent', { client: 'chat', upstream: 'chat' });
-export const endlessStream = workload('endless', 'endless', { client: 'chat', upstream: 'chat' });
+export const streamAhead = workload('ahead', 'ahead', { client: 'chat', upstream: 'chat' });
 
 /** The upstream's path of a play: its own prefix before the provider's path. */
 export function upstreamPath(play: Play, format: WireFormat): string {

@@ -1,6 +1,5 @@
 // The only place that wires the parts together: configuration in, a running gateway out.
 import type { AddressInfo } from 'node:net';
-import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
 import { ResponseCache } from './cache/response-cache.ts';
@@ -27,7 +26,7 @@ import { openLimits } from './limits/open-limits.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
-import { endConnections } from './server/end-connections.ts';
+import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { Overload } from './server/overload.ts';
 import { createServer } from './server/server.ts';
@@ -101,19 +100,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   // Last, since the key is shown only once: a start that fails, because the port is taken, must not use it up.
   const firstAccount = await ensureFirstAccount(database, digestKey);
   const stop = async () => {
-    const startMs = performance.now();
-    lifecycle.phase = 'leaving';
-    // Nobody who balances load would notice: there is nobody to wait for.
-    const isBalanced = startMs - lifecycle.readinessAskedMs < balancerPatienceMs;
-    if (isBalanced) await setTimeout(Math.min(config.server.shutdown_delay_ms, config.server.shutdown_timeout_ms));
-    // Connections that wait in the system's queue are taken in this turn; closing the port would reset them.
-    await setImmediate();
-    lifecycle.phase = 'draining';
-    const closed = server.close();
-    await gateway.runs.whenIdle(config.server.shutdown_timeout_ms - (performance.now() - startMs));
-    gateway.runs.endAll();
-    await gateway.runs.whenIdle(lastWordsMs);
-    await endConnections(server, closed, lastWordsMs);
+    await drain(server, { lifecycle, runs: gateway.runs, settings: config.server });
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
     await Promise.all([gateway.upstreams.close(), limits.close()]);
     await ledger.close();
@@ -121,11 +108,6 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   };
   return { url: urlOf(server.server.address() as AddressInfo), gateway, firstAccount, stop };
 }
-
-/** How long ended requests may take to say so to their clients. */
-const lastWordsMs = 5_000;
-/** Whoever has not asked `/readyz` for so long decides nothing by it. */
-const balancerPatienceMs = 60_000;
 
 /** An installation without accounts gets one with a test key, so that a newcomer has something to paste. */
 async function ensureFirstAccount(database: Database, digestKey: Buffer): Promise<App['firstAccount']> {

@@ -13,7 +13,7 @@ export function runModel({ gateway, largeBodies }: ServerContext, format: Client
     const turn = largeBodies.turn(request.body);
     if (turn) await turn;
     // Whoever has left before anything ran pays nothing; nor does who was told that the body came too late, and sent the rest all the same.
-    if (!reply.raw.socket?.writable) return reply.hijack();
+    if (!request.raw.socket.writable) return reply.hijack();
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     // Anthropic's SDK reads the id under this name.
     if (format.name === 'messages') reply.header('request-id', request.requestId);

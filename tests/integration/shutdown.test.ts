@@ -50,6 +50,8 @@ test('a request that comes on an open connection after SIGTERM is refused, and f
 
   const ended = gateway.program.terminate();
   await notReady(gateway);
+  // The port closes a turn later.
+  await setTimeout(50);
   socket.write(rawRequest(key, chat.body({ stream: true })));
   await once(socket, 'close');
   assert.equal(await ended, 0);
