@@ -11,6 +11,7 @@ const parts = {
     files: ['tests/integration/crash.test.ts'],
     env: { TOLLGATE_KILLS: '100', TOLLGATE_TEST_DATABASE: 'postgres' },
   },
+  'kills-replicas': { files: ['tests/integration/crash-replicas.test.ts'], env: { TOLLGATE_KILLS: '100' } },
   replicas: { files: ['tests/integration/postgres.test.ts'], env: {} },
   // Every program of the integration tests on PostgreSQL.
   postgres: {
