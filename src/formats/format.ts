@@ -121,7 +121,7 @@ export type StreamPipe<Input> = {
   /** The last frames of a success: `response.completed`, `message_stop`, `[DONE]`. Called once, when finished. `cost` is the SSE comment
    * line to place directly before the format's last event, or '' for none. */
   readonly close: (comment: string) => string;
-  /** The format's own error event, which ends a stream that has begun. Called instead of `close`. */
+  /** The format's own error event, which ends a stream that has begun. Sent instead of what `close` gives. */
   readonly fail: (error: ApiError, requestId: string) => string;
   readonly progress: StreamProgress;
 };

@@ -8,7 +8,7 @@ import { UnreadableAnswer, type RelayedAnswer } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import { utf8Length } from '../lib/tokens.ts';
 import { callUpstream, noteFailure, type CallFailed, type CallReply } from './call.ts';
-import { endFailed } from './failed.ts';
+import { endFailed, takenOver } from './failed.ts';
 import {
   answerContextOf,
   endingOf,
@@ -35,6 +35,7 @@ export async function sendAnswer(running: Running): Promise<void> {
   const body = JSON.stringify(answered.body);
   const response = responseToStore(running, { body, contentType: 'application/json; charset=utf-8', ignored });
   const charge = await settleHold(running, { ...answered, earlyUsage: null, ending: endingOf(running) }, response);
+  if (!charge) throw takenOver();
   client.sendAnswer(body, {
     ...headHeaders(running, ignored),
     [gateway.headers.cost]: String(charge.costMicros),

@@ -14,6 +14,14 @@ export async function endFailed(running: Running, failure: UpstreamFailure, gene
   return toApiError({ ...failure, message: withoutProvider(failure.message, route.provider) });
 }
 
+/** This process was held up for longer than its lease, and whoever took the key over is charged instead. */
+export function takenOver(): ApiError {
+  const message =
+    'This request was held up for so long that another with its Idempotency-Key has taken its place. Nothing was charged for this one; ' +
+    'send it again with the same key to get the answer of the other.';
+  return new ApiError('upstream_unavailable', message, { retryAfterSeconds: 1 });
+}
+
 /** Another replica, or this one once it is back, takes the request. */
 export function shuttingDown(): ApiError {
   return new ApiError('upstream_unavailable', 'The gateway is shutting down. Nothing was charged; retry.', {

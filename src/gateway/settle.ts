@@ -26,10 +26,10 @@ export type Ended = {
 export type Charge = { readonly costMicros: Micros; readonly balanceCents: number };
 
 /**
- * Charges what was used, and stores `response` with the charge. Throws when the ledger cannot be written: the client must not be told of
- * success then.
+ * Charges what was used, and stores `response` with the charge. null: another request has taken over the Idempotency-Key, and nothing was
+ * charged. Throws when the ledger cannot be written. Either way the client must not be told of success.
  */
-export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge> {
+export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge | null> {
   const { gateway, key, hold, trace, price, keeping } = running;
   const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
   const searches = clampSearches(running, ended.searches ?? 0);
@@ -47,6 +47,7 @@ export async function settleHold(running: Running, ended: Ended, response: Store
     ...sealed,
   });
   running.isResolved = true;
+  if (outcome.type === 'superseded') return noteSuperseded(running, priced.upstreamCostMicros);
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
   if (response) keeping.noteStored(response);
   Object.assign(trace, {
@@ -59,6 +60,11 @@ export async function settleHold(running: Running, ended: Ended, response: Store
     ending: ended.ending,
   });
   return { costMicros: outcome.chargedMicros, balanceCents: floorToCents(outcome.availableMicros) };
+}
+
+function noteSuperseded({ trace }: Running, lossMicros: Micros): null {
+  Object.assign(trace, { ending: 'failed', lossMicros });
+  return null;
 }
 
 /** What an upstream had done before it failed, which the operator pays. */

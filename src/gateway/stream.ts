@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../canonical/event.ts';
 import type { ApiError } from '../canonical/errors.ts';
 import type { StreamProgress } from '../formats/format.ts';
 import { callUpstream, noteFailure, type CallFailed } from './call.ts';
-import { endFailed } from './failed.ts';
+import { endFailed, takenOver } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { HoldGrowth } from './hold-growth.ts';
 import { Output } from './output.ts';
@@ -98,6 +98,7 @@ async function finish(
   });
   const charge = await settleHold(running, { ...pipe.progress, isLimited, ending: endingOf(running) }, response);
   if (client.isGone()) return;
+  if (!charge) return tell(running, pipe, output, takenOver());
   output.end(lastFrames.replace(place, costComment(charge)), {
     [gateway.headers.cost]: String(charge.costMicros),
     [gateway.headers.balance]: String(charge.balanceCents),

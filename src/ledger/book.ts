@@ -13,6 +13,8 @@ export type Book = {
   readonly holds: ReadonlyMap<string, Hold>;
   /** Earlier entries by id: what makes a command that comes twice recognisable. */
   readonly entries: ReadonlyMap<string, readonly Entry[]>;
+  /** By `claimKey`: the request that an Idempotency-Key belongs to now. Read for settlements that store an answer. */
+  readonly claims: ReadonlyMap<string, string>;
 };
 
 export type LedgerState = {
@@ -101,6 +103,10 @@ export type CachedResponse = Omit<CachedAnswer, 'keptForMs'> & {
 
 export function availableMicrosOf(ledger: Pick<LedgerState, 'postedMicros' | 'heldMicros'>): Micros {
   return micros(ledger.postedMicros - ledger.heldMicros);
+}
+
+export function claimKey(keyId: string, keyDigest: string): string {
+  return `${keyId} ${keyDigest}`;
 }
 
 export function windowKey(keyId: string, kind: WindowKind, startsOn: string): string {

@@ -58,7 +58,10 @@ export type Settle = {
   /** What `costMicros` was reckoned by; null: nothing is kept of it. */
   readonly price: KeptPrice | null;
   readonly record: ChargeRecord;
-  /** Of a request under an Idempotency-Key: its answer, stored in the same transaction. Left out: none is. */
+  /**
+   * Of a request under an Idempotency-Key: its answer, stored in the same transaction, if the key is still the request's own. Left out: it
+   * has no key.
+   */
   readonly stored?: StoredAnswer;
   /** Of a request that may be cached: its answer, stored in the same transaction. Left out: none is. */
   readonly cached?: CachedAnswer;
@@ -141,6 +144,8 @@ export type Outcome =
       readonly availableMicros: Micros;
     }
   | { readonly type: 'released' }
+  /** Of a settlement that came after another request had taken over its Idempotency-Key: free, and its cost the operator's loss. */
+  | { readonly type: 'superseded' }
   | { readonly type: 'credited'; readonly availableMicros: Micros }
   | { readonly type: 'debited'; readonly availableMicros: Micros }
   /**

@@ -10,6 +10,7 @@ import {
   type Book,
   type CachedResponse,
   type Charge,
+  claimKey,
   emptyWindow,
   type Entry,
   extensionId,
@@ -23,7 +24,7 @@ import {
 } from './book.ts';
 import { accountIdOf } from './commands.ts';
 import type { Command, Credit, Debit, Extend, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
-import { endsHold, findEntry, findReserved, negative, newEntry, type ReservedHold } from './journal.ts';
+import { endsHold, findEntry, findReserved, negative, newEntry, type ReservedHold, supersededNote } from './journal.ts';
 import { refuseHold, roomMicros } from './limits.ts';
 import { dayOf, monthOf } from './window.ts';
 
@@ -57,6 +58,7 @@ const unknownHold: Step = { outcome: { type: 'unknown-hold' } };
 const unknownLedger: Step = { outcome: { type: 'unknown-ledger' } };
 const alreadyResolved: Step = { outcome: { type: 'already-resolved' } };
 const released: Outcome = { type: 'released' };
+const superseded: Outcome = { type: 'superseded' };
 
 /**
  * Runs commands one after the other, each on the book that the ones before it left. The book given is not changed.
@@ -68,6 +70,7 @@ export function runCommands(book: Book, commands: readonly (Command | Expire)[],
     windows: new Map(book.windows),
     holds: new Map(book.holds),
     entries: new Map(book.entries),
+    claims: new Map(book.claims),
   };
   const steps = commands.map((command) => {
     const step = decide(draft, command, nowMs);
@@ -152,16 +155,19 @@ function extend(book: Book, command: Extend, nowMs: number): Step {
 
 /**
  * Charges the cost as far as the hold and the room beyond it go; the rest is the operator's loss. The windows and caps are those
- * of the hold. When the hold has expired its amount is no longer kept, so that the room is all there is.
+ * of the hold. When the hold has expired its amount is no longer kept, so that the room is all there is. Under an Idempotency-Key that is
+ * no longer the request's own it is free, since whoever has the key now is charged.
  */
 function settle(book: Book, command: Settle, nowMs: number): Step {
   const costMicros = amountOf(command.costMicros);
   const earlier = findEntry(book, command.holdId, 'settle');
   if (earlier) return { outcome: chargedBy(earlier) };
-  if (findEntry(book, command.holdId, 'release')) return alreadyResolved;
+  const freed = findEntry(book, command.holdId, 'release');
+  if (freed) return freed.note === supersededNote ? { outcome: superseded } : alreadyResolved;
   const open = book.holds.get(command.holdId);
   const hold = open ?? findReserved(book, command.holdId);
   if (!hold || !isNamedBy(command, hold)) return unknownHold;
+  if (isSuperseded(book, command)) return supersede(book, hold, { command, isOpen: open !== undefined, nowMs });
   const ledger = ledgerOf(book, hold.ledgerId);
   const heldMicros = open ? open.amountMicros : zeroMicros;
   const chargedMicros = micros(Math.min(costMicros, heldMicros + roomMicros(book, ledger, hold)));
@@ -176,6 +182,19 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
   const charge = chargeOf(command, hold, entry);
   const kept = { response: responseOf(command, entry), cached: cachedOf(command, entry) };
   return { outcome: chargedBy(entry), entry, charge, price: command.price, ...kept };
+}
+
+/** A process that was paused for longer than its lease may have lost the key to another, which runs the request anew, or has run it. */
+function isSuperseded(book: Book, { holdId, keyId, stored }: Settle): boolean {
+  return stored !== undefined && book.claims.get(claimKey(keyId, stored.keyDigest)) !== holdId;
+}
+
+type Superseded = { readonly command: Settle; readonly isOpen: boolean; readonly nowMs: number };
+
+function supersede(book: Book, hold: ReservedHold, { command, isOpen, nowMs }: Superseded): Step {
+  const lossMicros = amountOf(command.record.upstreamCostMicros);
+  const entry = giveBack(book, hold, { kind: 'release', isOpen, lossMicros, note: supersededNote, nowMs });
+  return { outcome: superseded, entry };
 }
 
 /** The request is free. After an expiry there is nothing left to give back, but its loss is booked and a settlement comes too late. */
@@ -200,16 +219,18 @@ type GiveBack = {
   readonly kind: 'release' | 'expire';
   readonly isOpen: boolean;
   readonly lossMicros: Micros;
+  readonly note?: string | null;
   readonly nowMs: number;
 };
 
-function giveBack(book: Book, hold: ReservedHold, { kind, isOpen, lossMicros, nowMs }: GiveBack): Entry {
+function giveBack(book: Book, hold: ReservedHold, { kind, isOpen, lossMicros, note = null, nowMs }: GiveBack): Entry {
   const ledger = ledgerOf(book, hold.ledgerId);
   return newEntry(ledger, {
     ...placeOf(hold),
     kind,
     heldDeltaMicros: isOpen ? negative(hold.amountMicros) : zeroMicros,
     lossMicros,
+    note,
     createdAtMs: timeOf(ledger, nowMs),
   });
 }

@@ -33,7 +33,13 @@ async function creditPlayMoney(transaction: Kysely<Tables>, accountId: string, n
     isFrozen: false,
     lastEntryAtMs: 0,
   };
-  const book = { ledgers: new Map([[ledgerId, empty]]), windows: new Map(), holds: new Map(), entries: new Map() };
+  const book = {
+    ledgers: new Map([[ledgerId, empty]]),
+    windows: new Map(),
+    holds: new Map(),
+    entries: new Map(),
+    claims: new Map(),
+  };
   const { book: after, entries } = runCommands(
     book,
     [{ type: 'credit', entryId: `play-${accountId}`, ledgerId, ...playMoney }],

@@ -63,7 +63,8 @@ export function emptyBook(ledgerIds: readonly LedgerId[]): Book {
     isFrozen: false,
     lastEntryAtMs: 0,
   };
-  return { ledgers: new Map(ledgerIds.map((id) => [id, empty])), windows: new Map(), holds: new Map(), entries: new Map() };
+  const ledgers = new Map(ledgerIds.map((id) => [id, empty]));
+  return { ledgers, windows: new Map(), holds: new Map(), entries: new Map(), claims: new Map() };
 }
 
 /** A record of 100 input and 10 output tokens. */

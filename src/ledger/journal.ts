@@ -27,6 +27,9 @@ export function endsHold({ kind }: Entry): boolean {
   return kind === 'settle' || kind === 'release' || kind === 'expire';
 }
 
+/** What a `release` says in its note when it was to be a settlement, and its Idempotency-Key was another request's by then. */
+export const supersededNote = 'superseded';
+
 type NewEntry = Pick<Entry, 'id' | 'kind' | 'ledgerId' | 'createdAtMs'> & Partial<Entry>;
 
 export function newEntry(ledger: LedgerState, known: NewEntry): Entry {

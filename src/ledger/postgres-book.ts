@@ -4,7 +4,7 @@ import type { LedgerId } from './commands.ts';
 import type { LedgerRow, LoadedRows, WindowRow } from './postgres-statements.ts';
 import { entryOfRow, holdOfRow } from './rows.ts';
 
-export function bookOf(ledgers: readonly LedgerRow[], { holds, entries, windows }: LoadedRows): Book {
+export function bookOf(ledgers: readonly LedgerRow[], { holds, entries, windows }: LoadedRows, claims: Book['claims']): Book {
   const entriesById = new Map<string, Entry[]>();
   for (const row of entries) {
     const known = entriesById.get(row.id);
@@ -16,6 +16,7 @@ export function bookOf(ledgers: readonly LedgerRow[], { holds, entries, windows 
     holds: new Map(holds.map((row) => [row.id, holdOfRow(row)])),
     entries: entriesById,
     windows: new Map(windows.map((row) => [windowKey(row.key_id, row.kind, row.starts_on), windowOfRow(row)])),
+    claims,
   };
 }
 

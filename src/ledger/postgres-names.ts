@@ -14,7 +14,11 @@ export type Names = {
   readonly entryIds: readonly string[];
   /** Keys that ask for a new hold, in the windows of the present. */
   readonly keyIds: readonly string[];
+  /** Idempotency-Keys of settlements. */
+  readonly claims: readonly ClaimName[];
 };
+
+export type ClaimName = { readonly keyId: string; readonly keyDigest: string };
 
 export function namesOf(commands: readonly (Command | Expire)[]): Names {
   const ledgerIds = new Set<LedgerId>();
@@ -24,6 +28,7 @@ export function namesOf(commands: readonly (Command | Expire)[]): Names {
     new Set<string>(),
     new Set<string>(),
   ];
+  const claims: ClaimName[] = [];
   for (const command of commands) {
     if ('ledgerId' in command) ledgerIds.add(command.ledgerId);
     else unplacedHoldIds.add(command.holdId);
@@ -36,6 +41,7 @@ export function namesOf(commands: readonly (Command | Expire)[]): Names {
     // A settlement or a release of an open hold needs no more than the hold; the others are looked up in any case.
     if (command.type !== 'settle' && command.type !== 'release') entryIds.add(command.holdId);
     if (command.type === 'extend') entryIds.add(extensionId(command.holdId, command.part));
+    if (command.type === 'settle' && command.stored) claims.push({ keyId: command.keyId, keyDigest: command.stored.keyDigest });
   }
   return {
     ledgerIds: [...ledgerIds],
@@ -43,5 +49,6 @@ export function namesOf(commands: readonly (Command | Expire)[]): Names {
     holdIds: [...holdIds],
     entryIds: [...entryIds],
     keyIds: [...keyIds],
+    claims,
   };
 }

@@ -2,7 +2,8 @@
 // ended one more. Rows come as JSON, so that each statement has one value to read. postgres-save.ts has the statement that a batch ends with.
 import type { ClientBase } from 'pg';
 import type { Selectable } from 'kysely';
-import type { Tables } from '../db/schema.ts';
+import type { IdempotentResponsesTable, Tables } from '../db/schema.ts';
+import { claimKey } from './book.ts';
 import type { Names } from './postgres-names.ts';
 import type { EntryRow, HoldRow } from './rows.ts';
 
@@ -78,6 +79,14 @@ select json_build_object(
   'windows', ${listOf(`(${windowsOf(`known where kind = 'reserve'`)})`)}
 ) as loaded`;
 
+/**
+ * Nobody takes a key over while its settlement is under way: whoever wants to waits for this lock, and finds it stored. It is taken behind
+ * the ledgers', by which those of one account take turns.
+ */
+const lockClaimsText = `
+select key_id, key_digest, request_id from idempotent_responses
+where (key_id, key_digest) in (select * from unnest($1::text[], $2::text[])) order by key_id, key_digest for update`;
+
 /** Locks the ledgers that a batch touches, in one order everywhere, and returns them. Whoever holds these locks owns all that is loaded next. */
 export async function lockLedgers(client: ClientBase, { ledgerIds, unplacedHoldIds }: Names): Promise<readonly LedgerRow[]> {
   const { rows } = await client.query<LedgerRow>(
@@ -87,6 +96,16 @@ export async function lockLedgers(client: ClientBase, { ledgerIds, unplacedHoldI
   );
   return rows;
 }
+
+/** By `claimKey`: the requests that the keys belong to, until the end of the transaction. */
+export async function lockClaims(client: ClientBase, { claims }: Names): Promise<ReadonlyMap<string, string>> {
+  if (claims.length === 0) return new Map();
+  const values = [claims.map(({ keyId }) => keyId), claims.map(({ keyDigest }) => keyDigest)];
+  const { rows } = await client.query<ClaimRow>({ name: 'ledger-lock-claims', text: lockClaimsText, values });
+  return new Map(rows.map((row) => [claimKey(row.key_id, row.key_digest), row.request_id]));
+}
+
+type ClaimRow = Pick<IdempotentResponsesTable, 'key_id' | 'key_digest' | 'request_id'>;
 
 /** A statement of its own: the one that waited for the locks sees everything else as it was before the wait. */
 export async function loadRows(

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { ClientBase, Pool } from 'pg';
 import { codeOf } from '../db/postgres-error.ts';
+import type { Book } from './book.ts';
 import { changesOf } from './changes.ts';
 import type { Command, Outcome } from './commands.ts';
 import { type Decision, type Expire, runCommands } from './core.ts';
@@ -11,7 +12,7 @@ import { bookOf } from './postgres-book.ts';
 import type { PostgresLease } from './postgres-lease.ts';
 import { type Names, namesOf } from './postgres-names.ts';
 import { saveChanges } from './postgres-save.ts';
-import { type LedgerRow, type LoadedRows, loadEnded, loadRows, lockLedgers } from './postgres-statements.ts';
+import { type LedgerRow, type LoadedRows, loadEnded, loadRows, lockClaims, lockLedgers } from './postgres-statements.ts';
 import type { Reply } from './sqlite-store.ts';
 
 /** Holds that one sweep gives back at most, so that commands never wait long behind it. */
@@ -85,14 +86,15 @@ export class PostgresStore {
   /** Statements are sent together where the next does not need the answer to the one before. */
   async #runOn(client: ClientBase, commands: readonly (Command | Expire)[]): Promise<readonly Outcome[]> {
     const names = namesOf(commands);
-    const [, ledgers, open] = await Promise.all([
+    const [, ledgers, claims, open] = await Promise.all([
       client.query('begin'),
       lockLedgers(client, names),
+      lockClaims(client, names),
       loadRows(client, names, { clockMs: this.#clock?.() ?? null, owner: this.#lease?.owner ?? null }),
     ]);
     const loaded = await loadEnded(client, names, open);
     assertLocked(ledgers, names, loaded);
-    const decision = decide(commands, ledgers, loaded);
+    const decision = decide(commands, { ledgers, loaded, claims });
     const [end] = (await Promise.all([...this.#save(client, loaded, decision), client.query('commit')])).slice(-1);
     // A transaction in which a statement failed ends with ROLLBACK, and without an error.
     assert.equal(end?.command, 'COMMIT');
@@ -111,9 +113,11 @@ export class PostgresStore {
 /** Thrown by the core on what only a bug can send. */
 class CommandFault extends Error {}
 
-function decide(commands: readonly (Command | Expire)[], ledgers: readonly LedgerRow[], loaded: LoadedRows): Decision {
+type Loaded = { readonly ledgers: readonly LedgerRow[]; readonly loaded: LoadedRows; readonly claims: Book['claims'] };
+
+function decide(commands: readonly (Command | Expire)[], { ledgers, loaded, claims }: Loaded): Decision {
   try {
-    return runCommands(bookOf(ledgers, loaded), commands, loaded.now_ms);
+    return runCommands(bookOf(ledgers, loaded, claims), commands, loaded.now_ms);
   } catch (error) {
     throw new CommandFault((error as Error).message, { cause: error });
   }

@@ -1,5 +1,5 @@
 // Loads what a batch of commands touches, and saves what became of it. No decision is made here.
-import { type Book, type Entry, extensionId, type Hold, type LedgerState, type Window, windowKey } from './book.ts';
+import { type Book, claimKey, type Entry, extensionId, type Hold, type LedgerState, type Window, windowKey } from './book.ts';
 import { changesOf } from './changes.ts';
 import type { Command, LedgerId } from './commands.ts';
 import { type Decision, type Expire, timeOf } from './core.ts';
@@ -16,6 +16,7 @@ export function loadBook(statements: LedgerStatements, commands: readonly (Comma
     windows: new Map<string, Window>(),
     holds: new Map<string, Hold>(),
     entries: new Map<string, readonly Entry[]>(),
+    claims: new Map<string, string>(),
   };
   for (const command of commands) {
     if (command.type === 'reserve') {
@@ -32,6 +33,7 @@ export function loadBook(statements: LedgerStatements, commands: readonly (Comma
       // What is said of a hold that has ended is judged by its reservation, also when it ended in the same batch.
       if (command.type === 'expire' || command.type === 'extend') loadEntries(command.holdId);
       if (command.type === 'extend') loadEntries(extensionId(command.holdId, command.part));
+      if (command.type === 'settle' && command.stored) loadClaim(command.keyId, command.stored.keyDigest);
     }
   }
   return book;
@@ -61,6 +63,11 @@ export function loadBook(statements: LedgerStatements, commands: readonly (Comma
     if (book.windows.has(key)) return;
     const window = statements.loadWindow(keyId, kind, startsOn);
     if (window) book.windows.set(key, window);
+  }
+
+  function loadClaim(keyId: string, keyDigest: string): void {
+    const requestId = statements.loadClaim(keyId, keyDigest);
+    if (requestId !== null) book.claims.set(claimKey(keyId, keyDigest), requestId);
   }
 
   function loadEntries(id: string): void {

@@ -70,6 +70,7 @@ function prepareLoads(connection: DatabaseSync) {
   );
   const hold = connection.prepare('select * from holds where id = ?');
   const entries = connection.prepare('select * from entries where id = ?');
+  const claim = connection.prepare('select request_id from idempotent_responses where key_id = ? and key_digest = ?');
   return {
     loadLedger: (id: LedgerId): LedgerState | null => {
       const row = ledger.get(id) as LedgerRow | undefined;
@@ -91,6 +92,10 @@ function prepareLoads(connection: DatabaseSync) {
     loadHold: (id: string): Hold | null => {
       const row = hold.get(id) as HoldRow | undefined;
       return row ? holdOfRow(row) : null;
+    },
+    loadClaim: (keyId: string, keyDigest: string): string | null => {
+      const row = claim.get(keyId, keyDigest) as { request_id: string } | undefined;
+      return row?.request_id ?? null;
     },
     loadEntries: (id: string): readonly Entry[] => (entries.all(id) as unknown as EntryRow[]).map(entryOfRow),
   };

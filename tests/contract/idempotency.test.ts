@@ -6,6 +6,9 @@ import type { Database } from '../../src/db/database.ts';
 import { Idempotency } from '../../src/idempotency/idempotency.ts';
 import { nameRequest } from '../../src/idempotency/request-name.ts';
 import type { StoredResponse } from '../../src/canonical/stored-response.ts';
+import { readBalance } from '../../src/ledger/queries.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { micros } from '../../src/lib/money.ts';
 import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -124,19 +127,79 @@ onEachStore((store) => {
     for (const begun of waiting) assert.deepEqual(await begun, { kind: 'stored', response });
   });
 
-  test('the key of a process that is gone is free, and what that one says later does not take it back', async (t) => {
+  test('the key of a process that is gone is free, and what that one says later is neither stored nor charged', async (t) => {
     const { database, ledger, one, two } = await open(t, store);
     const lost = await claimOf(one, 'r1');
     await ledger.run([reserveOf(asked('r1'), 40), reserveOf(asked('r2'), 40)]);
     await setOwners(database, ['run_2']);
     const claim = await claimOf(two, 'r2');
-    const late = { ...response, body: 'late' };
-    await ledger.run([{ ...settleOf(asked('r1'), 30), stored: await lost.seal(late) }]);
+    const late = { ...settleOf(asked('r1'), 30), stored: await lost.seal({ ...response, body: 'late' }) };
+    assert.deepEqual(await ledger.run([late, late]), [{ type: 'superseded' }, { type: 'superseded' }]);
     await lost.end();
     await ledger.run([{ ...settleOf(asked('r2'), 30), stored: await claim.seal(response) }]);
     claim.noteStored(response);
     await claim.end();
     assert.deepEqual(await two.begin(nameOf(), { requestId: 'r3', signal: never }), { kind: 'stored', response });
+    assert.deepEqual(await ledger.run([late]), [{ type: 'superseded' }]);
+  });
+
+  // What has become of the key by the time its first owner, r1, settles 30 that cost the operator 1; and who is charged.
+  const takeovers = {
+    'nobody has taken it': { charged: 30, lost: 0 },
+    'nobody has taken it, and the hold has expired': { expires: true, charged: 30, lost: 0 },
+    'another runs under it': { taken: 'running', charged: 0, lost: 1 },
+    'another has run under it': { taken: 'stored', charged: 20, lost: 1 },
+    'another has run under it, and the hold has expired': { taken: 'stored', expires: true, charged: 20, lost: 1 },
+    // As good as taken: whoever comes next could have begun between two looks.
+    'another has failed under it, and it is free': { taken: 'failed', charged: 0, lost: 1 },
+    'its row was removed, and it is free': { taken: 'removed', charged: 0, lost: 1 },
+  };
+  for (const [name, { charged, lost, ...change }] of Object.entries(takeovers)) {
+    test(`a late settlement where ${name}: ${charged} is charged, ${lost} lost`, async (t) => {
+      const { database, clock, one, two } = await open(t, store);
+      // Its lease has ended, and nothing it does here renews it.
+      const ledger = store.openStore(t, database, { clock });
+      const { taken, expires } = change as { taken?: string; expires?: boolean };
+      const first = await claimOf(one, 'r1');
+      await ledger.run([reserveOf(asked('r1'), 40), reserveOf(asked('r2'), 40)]);
+      await setOwners(database, ['run_2']);
+      if (expires) await ledger.run([{ type: 'expire', holdId: 'r1' }]);
+      if (taken === 'removed') await two.removeEnded();
+      else if (taken) {
+        const other = await claimOf(two, 'r2');
+        if (taken === 'stored') await ledger.run([{ ...settleOf(asked('r2'), 20), stored: await other.seal(response) }]);
+        if (taken === 'failed') await other.end();
+      }
+      const [late] = await ledger.run([{ ...settleOf(asked('r1'), 30), stored: await first.seal(response) }]);
+      assert.equal(late!.type, lost === 0 ? 'charged' : 'superseded');
+      await ledger.run([{ type: 'release', holdId: 'r2', lossMicros: micros(0) }]);
+      const { postedMicros, heldMicros } = (await readBalance(database.read, 'acc:live'))!;
+      assert.deepEqual([postedMicros, heldMicros], [1_000 - charged, 0]);
+      const books = await verify(database.read);
+      assert.ok(books.ok && books.failedMicros === lost, JSON.stringify(books));
+    });
+  }
+
+  test('a settlement and a takeover of its key at the same moment: one of them comes first, never both', async (t) => {
+    const { database, clock, one, two } = await open(t, store);
+    // Of a process whose lease has ended: it keeps none.
+    const late = store.openStore(t, database, { clock });
+    for (let round = 0; round < 40; round++) {
+      const name = nameOf({}, `order-${round}`);
+      const holdId = `r${round}`;
+      await setOwners(database, ['run_1', 'run_2']);
+      const claim = await claimOf(one, holdId, name);
+      const settle = { ...settleOf(asked(holdId), 1), stored: await claim.seal(response) };
+      await late.run([reserveOf(asked(holdId), 1)]);
+      await setOwners(database, ['run_2']);
+      await setTimeout(Math.random() * 2);
+      const [[settled], begun] = await Promise.all([
+        late.run([settle]),
+        two.begin(name, { requestId: `other-${round}`, signal: never }),
+      ]);
+      assert.equal(settled!.type, begun.kind === 'claimed' ? 'superseded' : 'charged');
+      if (begun.kind === 'claimed') await begun.claim.end();
+    }
   });
 
   test('a charge that cannot be booked stores nothing, and a body that was not kept is null', async (t) => {

@@ -128,7 +128,10 @@ test('a gateway on a shared database does not start without the secret that all 
 });
 
 /** With a model whose hold is its charge. */
-async function startModels(t: TestContext, { server, ...options }: { count: number; databaseUrl?: string; server?: object }): Promise<Replicas> {
+async function startModels(
+  t: TestContext,
+  { server, ...options }: { count: number; databaseUrl?: string; server?: object },
+): Promise<Replicas> {
   const model = { routes: [{ provider: 'openai', model: 'm' }], prices, max_input_tokens: 1_000, max_output_tokens: 200 };
   const started = await startReplicas(t, { ...options, config: { models: { priced: model }, ...(server && { server }) } });
   for (const { upstreamPath, name } of endpoints) started.upstream.on(upstreamPath, answerAtSomeTime(name));
