@@ -1,5 +1,6 @@
 // Token counts without a tokenizer: an upper estimate for what a request can cost, and our own count where an upstream gives none.
 // A real tokenizer is not used: it stalls for seconds on hostile input, and no public one matches the newer models anyway.
+import { addressedDocumentTokens, packedBytesPerToken, pageTokens, sizeOfDocument } from './document-tokens.ts';
 
 /** Our own count of text: a token for every four bytes of UTF-8, rounded up. English measures 4.4 bytes a token, code 4.6, JSON 3.3. */
 export function tokensFromBytes(utf8Bytes: number): number {
@@ -15,11 +16,12 @@ export type TokenEstimate = { readonly upper: number; readonly likely: number };
 
 /**
  * Estimates the input tokens of a request body in any wire format: every string and key of it counts, since a field that
- * is not known today may reach the model tomorrow. Images and documents are counted by formula instead of by their bytes.
+ * is not known today may reach the model tomorrow. Images are counted by formula, documents by their pages or their text. Of a document
+ * that is given by its address nothing is known, so its upper estimate is beyond any context; the caller bounds it by the model's.
  */
 export function estimateInputTokens(body: unknown): TokenEstimate {
   const sums: Sums = { upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0 };
-  addValue(body, sums, false);
+  addValue(body, sums, 'text');
   return {
     upper: Math.ceil((sums.upperHalves * 1.1) / 2) + sums.mediaUpper + fixedTokens,
     likely: tokensFromBytes(sums.bytes) + sums.mediaLikely,
@@ -34,50 +36,73 @@ const fixedTokens = 16;
 const objectHalves = 16;
 /** An image is at most 4 800 tokens at Anthropic; others count fewer. */
 const imageTokens: TokenEstimate = { upper: 4_800, likely: 1_600 };
-const mediaTypes = new Set(['image', 'image_url', 'input_image', 'document', 'file', 'input_file', 'input_audio', 'video_url']);
-/** Base64 characters that stand for one token of a document: a page of a PDF is some 50 KB and 2 000 tokens. */
-const documentCharactersPerToken = 16;
+const imageTypes = new Set(['image', 'image_url', 'input_image', 'input_audio', 'video_url']);
+const documentTypes = new Set(['document', 'file', 'input_file']);
 const runMin = 24;
+/** What a string may be, by where it stands. */
+type Place = 'text' | 'image' | 'document';
 
-function addValue(value: unknown, sums: Sums, inMedia: boolean): void {
-  if (typeof value === 'string') {
-    if (inMedia && value.length > 512) sums.mediaUpper += Math.ceil(value.length / documentCharactersPerToken);
-    else addText(value, sums);
-  } else if (Array.isArray(value)) {
-    for (const item of value) addValue(item, sums, inMedia);
-  } else if (typeof value === 'object' && value !== null) {
-    addObject(value as Record<string, unknown>, sums, inMedia);
-  } else {
-    sums.upperHalves += 8;
-  }
+function addValue(value: unknown, sums: Sums, place: Place): void {
+  if (typeof value === 'string') addText(value, sums);
+  else if (Array.isArray(value)) for (const item of value) addValue(item, sums, place);
+  else if (typeof value === 'object' && value !== null) addObject(value as JsonObject, sums, place);
+  else sums.upperHalves += 8;
 }
 
-function addObject(value: Record<string, unknown>, sums: Sums, inMedia: boolean): void {
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function addObject(value: JsonObject, sums: Sums, outer: Place): void {
   sums.upperHalves += objectHalves;
-  const isMedia = typeof value.type === 'string' && mediaTypes.has(value.type);
-  if (isMedia && !inMedia) {
-    sums.mediaUpper += imageTokens.upper;
-    sums.mediaLikely += imageTokens.likely;
-  }
-  const isImage = isMedia && value.type !== 'document' && value.type !== 'file' && value.type !== 'input_file';
+  const place = placeOf(value, outer);
+  if (place === 'image' && outer !== 'image') addTokens(sums, imageTokens);
   for (const key in value) {
     const child = value[key];
     sums.upperHalves += key.length;
-    // The bytes of an image say nothing of its tokens; those of a document say something.
-    if (isImage && isLongMediaString(child)) continue;
-    if (isImage && isMediaHolder(child)) continue;
-    addValue(child, sums, inMedia || isMedia);
+    // The bytes of an image say nothing of its tokens.
+    if (place === 'image' && (isLongString(child) || isImageHolder(child))) continue;
+    if (place === 'document' && typeof child === 'string') addDocumentField(value, key, child, sums);
+    else addValue(child, sums, place);
   }
 }
 
-function isLongMediaString(value: unknown): boolean {
+function placeOf({ type }: JsonObject, outer: Place): Place {
+  if (typeof type !== 'string') return outer;
+  if (documentTypes.has(type)) return 'document';
+  return imageTypes.has(type) ? 'image' : outer;
+}
+
+function isLongString(value: unknown): boolean {
   return typeof value === 'string' && value.length > 512;
 }
 
 /** `image_url: {url}` and `source: {type: 'base64', media_type, data}` hold nothing but the image. */
-function isMediaHolder(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return 'url' in value || 'data' in value;
+function isImageHolder(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('url' in value || 'data' in value);
+}
+
+/** The document itself, its address, or what is said of it. */
+function addDocumentField(holder: JsonObject, key: string, text: string, sums: Sums): void {
+  const isAddress = key === 'url' || key === 'file_url';
+  if (isAddress && !text.startsWith('data:')) addTokens(sums, addressedDocumentTokens);
+  else if (isAddress || key === 'file_data' || (key === 'data' && holder.type !== 'text')) addDocument(holder, text, sums);
+  else addText(text, sums);
+}
+
+function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: Sums): void {
+  const size = sizeOfDocument({ data, mediaType: typeof mediaType === 'string' ? mediaType : null });
+  switch (size.kind) {
+    case 'pages':
+      return addTokens(sums, { upper: size.pages * pageTokens.upper, likely: size.pages * pageTokens.likely });
+    case 'packed':
+      return addTokens(sums, { upper: Math.ceil(size.bytes / packedBytesPerToken), likely: tokensFromBytes(size.bytes) });
+    case 'text':
+      return addText(size.text, sums);
+  }
+}
+
+function addTokens(sums: Sums, { upper, likely }: TokenEstimate): void {
+  sums.mediaUpper += upper;
+  sums.mediaLikely += likely;
 }
 
 /**
