@@ -5,7 +5,7 @@ import { setUp } from './setup.mjs';
 const parts = {
   histories: { files: ['tests/contract/histories.test.ts'], env: { TOLLGATE_HISTORIES: '10000' } },
   races: { files: ['src/ledger/races.test.ts'], env: { TOLLGATE_RACES: '20000' } },
-  mutations: { files: ['tests/mutations.test.ts'], env: { TOLLGATE_MUTATIONS: 'all' } },
+  mutations: { files: ['tests/mutations*.test.ts'], env: { TOLLGATE_MUTATIONS: 'all' } },
   'kills-sqlite': { files: ['tests/integration/crash.test.ts'], env: { TOLLGATE_KILLS: '500' } },
   'kills-postgres': {
     files: ['tests/integration/crash.test.ts'],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
+import { takeClaim } from '../../src/idempotency/claims.ts';
 import { Idempotency } from '../../src/idempotency/idempotency.ts';
 import { nameRequest } from '../../src/idempotency/request-name.ts';
 import type { StoredResponse } from '../../src/canonical/stored-response.ts';
@@ -108,6 +109,69 @@ onEachStore((store) => {
     });
     await Promise.all(begun);
     assert.equal(claimed, 12);
+  });
+
+  // Looked for first, a key that is taken is never asked for; this is what stands between two processes that looked at once.
+  const rows = {
+    'runs in a process that lives': { row: { owner: 'run_2' }, isTaken: false },
+    'ran in a process that is gone': { row: { owner: 'run_gone' }, isTaken: true },
+    'is stored': { row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs + 1 }, isTaken: false },
+    'is stored, by a process that is gone': {
+      row: { owner: 'run_gone', state: 'stored' as const, expires_at_ms: startMs + 1 },
+      isTaken: false,
+    },
+    'was stored, and has expired': { row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs }, isTaken: true },
+  };
+  for (const [name, { row, isTaken }] of Object.entries(rows)) {
+    test(`a claim on a key whose request ${name} is ${isTaken ? 'granted' : 'refused'}`, async (t) => {
+      const { database } = await open(t, store);
+      const { keyId, keyDigest, fingerprint } = nameOf();
+      const earlier = { key_id: keyId, key_digest: keyDigest, fingerprint, state: 'running' as const, request_id: 'r1' };
+      await database.write
+        .insertInto('idempotent_responses')
+        .values({ ...earlier, ...row })
+        .execute();
+      assert.equal(await takeClaim(database, nameOf(), { requestId: 'r2', owner: 'run_1', nowMs: startMs }), isTaken);
+    });
+  }
+
+  test('another request under a key that runs is a conflict, in its process and in others', async (t) => {
+    const { one, two } = await open(t, store);
+    const claim = await claimOf(one, 'r1');
+    for (const process of [one, two]) {
+      const signal = AbortSignal.timeout(5_000);
+      assert.deepEqual(await process.begin(nameOf({ a: 1 }), { requestId: 'r2', signal }), { kind: 'conflict' });
+    }
+    await claim.end();
+  });
+
+  test('a key that cannot be freed because the database is away is freed when it is back', async (t) => {
+    const { database, two } = await open(t, store);
+    let isAway = false;
+    const troubles: unknown[] = [];
+    const flaky = {
+      ...database,
+      get transient() {
+        if (isAway) throw new Error('away');
+        return database.transient;
+      },
+    };
+    const one = new Idempotency({
+      database: flaky,
+      secret,
+      owner: 'run_1',
+      bodyBytesMax: 1,
+      onError: (error) => void troubles.push(error),
+    });
+    t.after(() => one.close());
+    const claim = await claimOf(one, 'r1');
+    isAway = true;
+    await claim.end();
+    assert.equal(troubles.length, 1);
+    isAway = false;
+    const begun = await two.begin(nameOf(), { requestId: 'r2', signal: AbortSignal.timeout(5_000) });
+    assert.equal(begun.kind, 'claimed');
+    if (begun.kind === 'claimed') await begun.claim.end();
   });
 
   test('what waits in another process gets the answer once it is stored', async (t) => {

@@ -235,6 +235,20 @@ for (const stream of [false, true]) {
   });
 }
 
+test('an answer that ends long after its client has left is waited for', async () => {
+  const chat = endpoint('chat');
+  // Without a key its upstream would be stopped five seconds after the client has left.
+  gateway.upstream.on(chat.upstreamPath, answers(chat, { delayMs: 6_500 }));
+  const { key } = await newKey();
+  const { leave, ask, runs } = asker(chat, key, newName());
+  const { request } = leave();
+  await gateway.upstream.request(gateway.upstream.requests.length);
+  request.destroy();
+  const reply = await ask();
+  assert.deepEqual([reply.status, reply.headers['x-service-cache']], [200, 'idempotent-replay'], reply.text);
+  assert.equal(runs(), 1);
+});
+
 test('an unbegun stream that waits is told of an error in its stream', async () => {
   const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, slowly(slowly(answers(chat, { text: 'word '.repeat(5_000) }))));
