@@ -18,7 +18,7 @@ export type Names = {
   readonly claims: readonly ClaimName[];
 };
 
-export type ClaimName = { readonly keyId: string; readonly keyDigest: string };
+type ClaimName = { readonly keyId: string; readonly keyDigest: string };
 
 export function namesOf(commands: readonly (Command | Expire)[]): Names {
   const ledgerIds = new Set<LedgerId>();

@@ -61,7 +61,7 @@ async function setOwners(database: Database, owners: readonly string[]): Promise
 }
 
 async function claimOf(idempotency: Idempotency, requestId: string, name = nameOf()) {
-  const begun = await idempotency.begin(name, { requestId, signal: never });
+  const begun = await idempotency.begin(name, { requestId, signal: AbortSignal.timeout(5_000) });
   assert.equal(begun.kind, 'claimed');
   return begun.kind === 'claimed' ? begun.claim : assert.fail();
 }
@@ -112,7 +112,7 @@ onEachStore((store) => {
   });
 
   // Looked for first, a key that is taken is never asked for; this is what stands between two processes that looked at once.
-  const rows = {
+  const takenKeys = {
     'runs in a process that lives': { row: { owner: 'run_2' }, isTaken: false },
     'ran in a process that is gone': { row: { owner: 'run_gone' }, isTaken: true },
     'is stored': { row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs + 1 }, isTaken: false },
@@ -122,7 +122,7 @@ onEachStore((store) => {
     },
     'was stored, and has expired': { row: { owner: 'run_2', state: 'stored' as const, expires_at_ms: startMs }, isTaken: true },
   };
-  for (const [name, { row, isTaken }] of Object.entries(rows)) {
+  for (const [name, { row, isTaken }] of Object.entries(takenKeys)) {
     test(`a claim on a key whose request ${name} is ${isTaken ? 'granted' : 'refused'}`, async (t) => {
       const { database } = await open(t, store);
       const { keyId, keyDigest, fingerprint } = nameOf();
