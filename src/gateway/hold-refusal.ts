@@ -66,10 +66,16 @@ function refusalMessage(wanted: HoldRequest, outcome: RefusedOutcome, facts: Ref
   const fits =
     facts.affordable > 0
       ? ` Up to ${facts.affordable} output tokens would fit: send \`${wanted.limitField}\` of at most that.`
-      : ' Not even its input would fit.';
+      : ` Not even its input would fit.${wholeContextPart(wanted)}`;
   const resets = outcome.resetsAtMs === null ? '' : ` It starts anew at ${resetTime(outcome)}.`;
   const cost = `This request can cost up to $${formatUsd(facts.amountMicros)}${searchPart(wanted)}.`;
   return `${cost} ${subject} has $${formatUsd(outcome.leftMicros)} left${held}.${fits}${resets}`;
+}
+
+/** Of a document that is given by its address nothing is known. */
+function wholeContextPart({ inputTokensUpper, model }: HoldRequest): string {
+  if (inputTokensUpper < model.contextTokens) return '';
+  return ' It may be as long as the model can read: send documents as base64 instead of by their address, so that their pages count.';
 }
 
 /** Searches and what they bring to read are often most of it. */
