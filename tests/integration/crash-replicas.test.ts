@@ -76,6 +76,8 @@ class Load {
   readonly keyed: number[] = [];
   readonly brokenOff = new Set<number>();
   refused = 0;
+  unavailable = 0;
+  readonly toldFree: number[] = [];
   creditMicros = dollar;
   readonly #replicas: readonly Program[];
   readonly #key: string;
@@ -157,6 +159,12 @@ class Load {
       await (this.#toppingUp ??= this.#topUp());
       return false;
     }
+    // A machine that is short of everything: free, and said so.
+    if (/"upstream_unavailable"/.test(reply.text)) {
+      this.unavailable += 1;
+      if (!isKeyed) this.toldFree.push(number);
+      return false;
+    }
     this.#note(order, reply);
     return true;
   }
@@ -192,7 +200,8 @@ async function nothingIsHeld({ setup, account }: Load, killedMs: number): Promis
   }
 }
 
-async function compare({ setup, account, journal, keyed, brokenOff, refused, creditMicros }: Load, t: TestContext, what: string) {
+async function compare(load: Load, t: TestContext, what: string) {
+  const { setup, account, journal, keyed, brokenOff, refused, unavailable, toldFree, creditMicros } = load;
   const ledgerId = ledgerIdOf(account, 'live');
   const charges = await setup.database.read
     .selectFrom('charges')
@@ -214,6 +223,12 @@ async function compare({ setup, account, journal, keyed, brokenOff, refused, cre
     'a request under a key was never served',
   );
 
+  assert.deepEqual(
+    toldFree.filter((number) => costs.has(number)),
+    [],
+    'a request was told that it is free, and charged',
+  );
+
   const spent = charges.reduce((sum, { cost_micros: cost }) => sum + cost, 0);
   const { postedMicros, heldMicros } = await setup.balance(account);
   assert.deepEqual([postedMicros, heldMicros], [creditMicros - spent, 0]);
@@ -229,7 +244,7 @@ async function compare({ setup, account, journal, keyed, brokenOff, refused, cre
   const retried = keyed.filter((number) => brokenOff.has(number)).map((number) => journal.get(number)!);
   const replayed = retried.filter(({ isReplay }) => isReplay);
   t.diagnostic(
-    `${what}: ${journal.size} answers delivered whole, ${brokenOff.size} broken off, ${refused} refused for want of balance, ` +
+    `${what}: ${journal.size} answers delivered whole, ${brokenOff.size} broken off, ${refused} refused for want of balance, ${unavailable} told 503, ` +
       `${charges.length - journal.size} charged but not completely delivered; ${retried.length} retried under their key and charged once ` +
       `(${replayed.length} had been charged before the kill); 0 lost, 0 double, lowest available ${Number(lowest)} micros, 0 held`,
   );
