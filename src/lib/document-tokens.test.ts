@@ -59,6 +59,21 @@ const cases: Readonly<Record<string, Case>> = {
     part: { type: 'tool_result', content: [document({ type: 'base64', media_type: 'application/pdf', data: pdf(2) })] },
     ...ofPages(2),
   },
+  'Chat: a PDF for an image': {
+    part: { type: 'image_url', image_url: { url: pdfUri(3).replace('application/pdf', 'Application/PDF') } },
+    least: ofPages(3).least,
+    most: ofPages(3).most + 4_800,
+  },
+  'Responses: a PDF for an image': {
+    part: { type: 'input_image', image_url: pdfUri(3) },
+    least: ofPages(3).least,
+    most: ofPages(3).most + 4_800,
+  },
+  'Messages: a PDF for an image': {
+    part: { type: 'image', source: { type: 'base64', media_type: 'application/pdf', data: pdf(3) } },
+    least: ofPages(3).least,
+    most: ofPages(3).most + 4_800,
+  },
   'two documents': { part: { content: [file({ file_data: pdfUri(2) }), file({ file_data: pdfUri(3) })] }, ...ofPages(5) },
 };
 

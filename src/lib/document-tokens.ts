@@ -28,7 +28,7 @@ export const packedBytesPerToken = 2;
 export function sizeOfDocument({ data, mediaType }: SentDocument): DocumentSize {
   const uri = /^data:([^;,]{0,200})[^,]{0,200},/.exec(data);
   const bytes = Buffer.from(uri ? data.slice(uri[0].length) : data, 'base64');
-  const type = uri?.[1] || mediaType;
+  const type = uri?.[1]?.toLowerCase() || mediaType?.toLowerCase() || null;
   if (type === 'application/pdf' || (type === null && bytes.subarray(0, 1_024).includes('%PDF-'))) {
     return { kind: 'pages', pages: countPdfPages(bytes) };
   }

@@ -59,8 +59,9 @@ function addObject(value: JsonObject, sums: Sums, outer: Place): void {
     const child = value[key];
     sums.upperHalves += key.length;
     // The bytes of an image say nothing of its tokens.
-    if (place === 'image' && (isLongString(child) || isImageHolder(child))) continue;
-    if (place === 'document' && typeof child === 'string') addDocumentField(value, key, child, sums);
+    if (place === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
+    else if (place === 'image' && (isLongString(child) || isImageHolder(child))) continue;
+    else if (place === 'document' && typeof child === 'string') addDocumentField(value, key, child, sums);
     else addValue(child, sums, place);
   }
 }
@@ -69,6 +70,14 @@ function placeOf({ type }: JsonObject, outer: Place): Place {
   if (typeof type !== 'string') return outer;
   if (documentTypes.has(type)) return 'document';
   return imageTypes.has(type) ? 'image' : outer;
+}
+
+/** Some hosts take a PDF in the place of an image. */
+function holdsPdf(value: unknown): boolean {
+  if (typeof value === 'string') return /^data:application\/pdf/i.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  const { url, media_type: mediaType } = value as JsonObject;
+  return holdsPdf(url) || (typeof mediaType === 'string' && /^application\/pdf/i.test(mediaType));
 }
 
 function isLongString(value: unknown): boolean {
