@@ -102,8 +102,17 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
     maxInputTokens: 1,
     maxOutputTokens: 1,
     supports: { thinking: false, streaming: true, vision: false, tools: true },
-    routes: providers.map((provider) => ({ provider, upstreamModel: id, api: null })),
+    routes: providers.map((provider, rank) => ({
+      provider,
+      upstreamModel: id,
+      api: null,
+      rank,
+      weight: 1,
+      contextTokens: null,
+      lacks: new Set(),
+    })),
     prices: [],
     toolPrices: {},
+    timeouts: {},
   };
 }

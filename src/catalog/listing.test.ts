@@ -111,8 +111,9 @@ function model(id: string, provider: string, prices: Parameters<typeof readPrice
     maxInputTokens: 100,
     maxOutputTokens: 20,
     supports: { thinking: true, streaming: true, vision: false, tools: true },
-    routes: [{ provider, upstreamModel: id, api: null }],
+    routes: [{ provider, upstreamModel: id, api: null, rank: 0, weight: 1, contextTokens: null, lacks: new Set() }],
     prices: readPrices({ prices }, false),
     toolPrices: {},
+    timeouts: {},
   };
 }

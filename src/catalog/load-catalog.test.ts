@@ -37,6 +37,9 @@ const builtIn: BuiltInCatalog = {
   ],
 };
 
+/** What a route has that says nothing but where it leads. */
+const plain = { rank: 0, weight: 1, contextTokens: null, lacks: new Set<string>() };
+
 function load(yaml: string, env: Record<string, string> = { OPENAI_API_KEY: 'k' }) {
   writeFileSync(join(folder, 'tollgate.yaml'), yaml);
   return loadCatalog(loadConfig({ env, cwd: folder }), builtIn);
@@ -51,7 +54,7 @@ describe('a built-in model', () => {
   test('is read whole, its prices newest first in picodollars a token', () => {
     const [model] = load('').list();
     assert.equal(model!.createdAtSeconds, Date.UTC(2026, 0, 2) / 1_000);
-    assert.deepEqual(model!.routes, [{ provider: 'openai', upstreamModel: 'gpt-x', api: 'responses' }]);
+    assert.deepEqual(model!.routes, [{ provider: 'openai', upstreamModel: 'gpt-x', api: 'responses', ...plain }]);
     const base = { input: 3_000_000, output: 4_000_000, cacheRead: 3_000_000, cacheWrite: 3_000_000, cacheWrite1h: 3_000_000 };
     const tier = { input: 5_000_000, output: 6_000_000, cacheRead: 5_000_000, cacheWrite: 7_000_000, cacheWrite1h: 7_000_000 };
     const older = { input: 1_000_000, output: 2_000_000, cacheRead: 100_000, cacheWrite: 1_000_000, cacheWrite1h: 1_000_000 };
@@ -114,9 +117,10 @@ describe('a new model', () => {
       maxInputTokens: 128_000,
       maxOutputTokens: 16_384,
       supports: { thinking: false, streaming: true, vision: false, tools: true },
-      routes: [{ provider: 'ollama', upstreamModel: 'one', api: null }],
+      routes: [{ provider: 'ollama', upstreamModel: 'one', api: null, ...plain }],
       prices: [],
       toolPrices: {},
+      timeouts: {},
     });
   });
 

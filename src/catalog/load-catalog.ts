@@ -88,7 +88,7 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     max_input_tokens: maxInputTokens = newModel.maxInputTokens,
     max_output_tokens: maxOutputTokens = newModel.maxOutputTokens,
   } = fields;
-  const routes = (fields.routes ?? []).map((route) => toRoute(config, route));
+  const routes = toRoutes(config, fields.routes ?? []);
   return {
     id,
     displayName: fields.display_name ?? id,
@@ -101,14 +101,20 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     routes,
     prices: readPrices(fields, isListPrice),
     toolPrices: fields.tool_prices ?? {},
+    timeouts: fields.timeouts ?? {},
   };
 }
 
+function toRoutes(config: Config, entries: readonly RouteEntry[]): Route[] {
+  return entries.map((entry, position) => toRoute(config, entry, position)).toSorted((one, other) => one.rank - other.rank);
+}
+
 /** The operator may have put a known provider behind another kind: a built-in route's format then gives way. */
-function toRoute(config: Config, { provider, model, api }: RouteEntry): Route {
+function toRoute(config: Config, entry: RouteEntry, position: number): Route {
+  const { provider, model, api, rank = position, weight = 1, context_tokens: contextTokens = null, lacks } = entry;
   const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
   const speaks = api !== undefined && (kind === undefined || formatsOfKind[kind].some((format) => format === api));
-  return { provider, upstreamModel: model, api: speaks ? api : null };
+  return { provider, upstreamModel: model, api: speaks ? api : null, rank, weight, contextTokens, lacks: new Set(lacks) };
 }
 
 function resolveAliases(config: Config, byId: ReadonlyMap<string, Model>): Map<string, Model> {

@@ -1,6 +1,7 @@
 // What a model of the catalogue is, once read: the form everything else sees.
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
 import type { SearchToolName } from '../canonical/web-search.ts';
+import type { ModelTimeouts } from '../config/timeouts.ts';
 import type { PicosPerToken } from '../lib/money.ts';
 
 export type Model = {
@@ -19,8 +20,10 @@ export type Model = {
     readonly vision: boolean;
     readonly tools: boolean;
   };
-  /** Tried in order. */
+  /** By rising rank, as written within one. */
   readonly routes: readonly Route[];
+  /** What it says over its providers' own. */
+  readonly timeouts: ModelTimeouts;
   /** Newest first; empty: the price is unknown and the model never runs. */
   readonly prices: readonly PriceVersion[];
   /** USD a call of a tool that the provider runs, as the operator states it; null: not sold; left out: the provider's price. */
@@ -34,7 +37,16 @@ export type Route = {
   readonly upstreamModel: string;
   /** null: the client's own format where the provider speaks it, else the provider's first. */
   readonly api: UpstreamFormatName | null;
+  /** Lower ones are tried first; routes of one rank share the load by weight. */
+  readonly rank: number;
+  readonly weight: number;
+  /** null: the model's. */
+  readonly contextTokens: number | null;
+  readonly lacks: ReadonlySet<Need>;
 };
+
+/** What a request may need of a route. */
+export type Need = 'streaming' | 'vision' | 'tools';
 
 /** A price from one moment on, as the provider charges it or the operator states it (`isListPrice`: then no markup is added). */
 export type PriceVersion = {

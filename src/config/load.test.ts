@@ -179,7 +179,7 @@ describe('providers', () => {
       api_key: 'c',
       tool_prices: {},
     });
-    assert.deepEqual(timeouts, { connect_ms: 5_000, first_byte_ms: 600_000, idle_ms: 120_000, total_ms: 1_800_000 });
+    assert.deepEqual(timeouts, { connect_ms: 5_000, idle_ms: 120_000, total_ms: 1_800_000 });
   });
 
   test('GEMINI_API_KEY switches Google on', () => {

@@ -2,6 +2,7 @@
 // override one field of a built-in model. What a new model needs, and what it is given by default, is in catalog/load-catalog.ts.
 import { Type, type Static } from 'typebox';
 import { searchToolNames, type SearchToolName } from '../canonical/web-search.ts';
+import { ModelTimeouts } from './timeouts.ts';
 
 /** Ids as vendors write them: `gpt-4.1`, `MiniMax-M3`, `meta-llama/Llama-3`, `llama3:8b`. */
 export const modelNamePattern = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$';
@@ -57,6 +58,34 @@ const RouteEntry = Type.Object(
       Type.Enum(['responses', 'chat', 'messages'], {
         description:
           "The wire format to use there. Left out: the client's own if the provider speaks it, else the provider's first.",
+      }),
+    ),
+    rank: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000,
+        description:
+          'Lower ranks are tried first; routes of one rank share the load. Left out: its position in the list, from 0.',
+      }),
+    ),
+    weight: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        default: 1,
+        description: 'Its share of the load among routes of one rank.',
+      }),
+    ),
+    context_tokens: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000_000,
+        description: "The most tokens of input and output together there. Left out: the model's.",
+      }),
+    ),
+    lacks: Type.Optional(
+      Type.Array(Type.Enum(['streaming', 'vision', 'tools']), {
+        description: 'What the model cannot do there: requests that need it are sent to other routes.',
       }),
     ),
   },
@@ -126,6 +155,7 @@ export const ModelEntry = Type.Object(
       }),
     ),
     tool_prices: Type.Optional(ToolPrices),
+    timeouts: Type.Optional(ModelTimeouts),
   },
   closed,
 );

@@ -5,28 +5,18 @@ import { searchesPerRequestMax } from '../canonical/web-search.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { formatsOfKind, type ProviderKindName } from './known-providers.ts';
 import { ModelEntry, modelNamePattern, ToolPrices, type DeepReadonly, type ToolPricesEntry } from './model-schema.ts';
+import { ProviderTimeouts } from './timeouts.ts';
 
 const closed = { additionalProperties: false } as const;
 /** A section may be left out: its fields have defaults. */
 const section = { ...closed, default: {} } as const;
 const milliseconds = (value: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, default: value, description });
+const count = (value: number, minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, default: value, description });
 
 const limitOf = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { default: null, description: `${description} \`null\`: no limit.` });
-
-const Timeouts = Type.Object(
-  {
-    connect_ms: milliseconds(5_000, 'How long a connection to the provider may take to open.'),
-    first_byte_ms: milliseconds(
-      600_000,
-      "How long the head of the provider's answer may take; without streaming it waits for all of it.",
-    ),
-    idle_ms: milliseconds(120_000, 'How long a stream may be silent between two pieces.'),
-    total_ms: milliseconds(1_800_000, 'How long a whole answer may take.'),
-  },
-  section,
-);
 
 const Provider = Type.Object(
   {
@@ -52,7 +42,7 @@ const Provider = Type.Object(
       }),
     ),
     enabled: Type.Boolean({ default: true, description: '`false` switches the provider off, whatever its key.' }),
-    timeouts: Timeouts,
+    timeouts: ProviderTimeouts,
     tool_prices: Type.Optional(ToolPrices),
   },
   closed,
@@ -270,6 +260,51 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    retries: Type.Object(
+      {
+        max_attempts: count(
+          4,
+          1,
+          20,
+          'How often a request may be sent upstream in all, over all routes of its model. 1: no retries.',
+        ),
+        attempts_per_route: count(2, 1, 20, 'How often it may be sent to one route before the next one is tried.'),
+        budget_percent: count(
+          20,
+          0,
+          100,
+          'How many retries there may be at a time, in percent of the requests under way: a provider that fails is not sent many times the load.',
+        ),
+        budget_floor: count(3, 0, 1_000, 'How many retries there may be at a time however few requests are under way.'),
+        deadline_ms: milliseconds(
+          300_000,
+          'How long after its first attempt a request may be sent once more. An attempt under way goes on.',
+        ),
+        backoff_base_ms: milliseconds(
+          250,
+          'The wait before a route is tried again; it doubles with each retry of the request. Of each wait, half is left to chance.',
+        ),
+        backoff_cap_ms: milliseconds(
+          5_000,
+          'The longest such wait. A provider whose `Retry-After` asks for more is not waited for: the next route is tried.',
+        ),
+      },
+      section,
+    ),
+    health: Type.Object(
+      {
+        failures: count(5, 1, 1_000, 'How many failures in a row put a route (a provider and its model) out of use for a while.'),
+        ejection_ms: milliseconds(
+          10_000,
+          'How long the first time; it doubles each further time. Then one request at a time tries the route.',
+        ),
+        ejection_cap_ms: milliseconds(
+          300_000,
+          'The longest such time, and how long a route is out of use whose credential was refused.',
+        ),
+      },
+      section,
+    ),
     pricing: Type.Object(
       {
         markup: Type.Number({
@@ -300,7 +335,7 @@ export const ConfigFile = Type.Object(
 );
 
 /** What the environment's own providers run with. */
-export const defaultTimeouts = withDefaults(asFieldSchema(Timeouts), {}) as Static<typeof Timeouts>;
+export const defaultTimeouts = withDefaults(asFieldSchema(ProviderTimeouts), {}) as ProviderTimeouts;
 
 /** What the file says, its defaults filled in. */
 export type ConfigFile = Static<typeof ConfigFile>;
@@ -313,7 +348,7 @@ export type ProviderConfig = {
   base_url: string;
   /** null: no authentication header. */
   api_key: string | null;
-  timeouts: Static<typeof Timeouts>;
+  timeouts: ProviderTimeouts;
   /** What it charges for calls of tools that it runs, where the file says so; `pricing.markup` is added. */
   tool_prices: ToolPricesEntry;
 };
