@@ -14,6 +14,7 @@ import { KeepAlives } from './gateway/keep-alives.ts';
 import { connectProviders } from './gateway/providers.ts';
 import { RecentBalances } from './gateway/recent-balances.ts';
 import { createRateLimits } from './gateway/rate-limits.ts';
+import { createRouting } from './gateway/routing.ts';
 import { createUpstreams } from './gateway/upstream.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { openKeyStore } from './keys/key-store.ts';
@@ -70,6 +71,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId) });
   const kept = { database, secret, onError: report('answers that are kept cannot be read or tidied up; it is tried again') };
   const limits = openLimits({ database, owner, onError: report('rate limits cannot be shared; each gateway has its own') });
+  const runs = new ActiveRuns();
   const gateway: Gateway = {
     config,
     catalog,
@@ -89,9 +91,10 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     log,
     nowMs: Date.now,
     owner,
-    runs: new ActiveRuns(),
+    runs,
     keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms),
     growths: new HoldGrowths(),
+    routing: createRouting(config, { log, runs }),
   };
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);

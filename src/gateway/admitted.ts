@@ -37,6 +37,7 @@ export type Admitted = Omit<IncomingRequest, 'body'> & {
   readonly cacheName: CacheName | null;
   readonly request: ClientRequest;
   readonly model: Model;
-  readonly route: ChosenRoute;
+  /** By rank: the first one is the same for every such request. */
+  readonly routes: readonly [ChosenRoute, ...ChosenRoute[]];
   readonly rateHeaders: Headers;
 };

@@ -8,12 +8,12 @@ import type { Admitted } from './admitted.ts';
 
 type Cacheable = Pick<
   Admitted,
-  'gateway' | 'key' | 'method' | 'path' | 'request' | 'model' | 'route' | 'cacheHeader' | 'versionHeaders'
+  'gateway' | 'key' | 'method' | 'path' | 'request' | 'model' | 'routes' | 'cacheHeader' | 'versionHeaders'
 >;
 
 /** null: the cache is neither read nor filled. Throws ApiError `invalid_request` on a header that says neither `true` nor `false`. */
 export function nameForCache(asked: Cacheable): CacheName | null {
-  const { gateway, key, method, path, request, model, route, cacheHeader, versionHeaders } = asked;
+  const { gateway, key, method, path, request, model, routes, cacheHeader, versionHeaders } = asked;
   const wish = readWish(gateway, cacheHeader) ?? request.body['temperature'] === 0;
   if (!wish || !gateway.config.cache.enabled || !key.retainResponses) return null;
   return gateway.cache.nameOf({
@@ -24,7 +24,7 @@ export function nameForCache(asked: Cacheable): CacheName | null {
     path,
     stream: request.stream,
     modelId: model.id,
-    route: routeText(route),
+    route: routeText(routes[0]),
     versionHeaders,
     body: request.body,
   });

@@ -1,9 +1,9 @@
 // One call of the chosen upstream, sandbox or HTTP, with its failure in one shape.
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import { readErrorMessage } from '../formats/error-message.ts';
+import type { StreamPipe, StreamProgress } from '../formats/format.ts';
 import type { Running } from './running.ts';
-import { needsOperator } from './upstream-error.ts';
-import { writeUpstreamRequest, type WrittenRequest } from './upstream-request.ts';
+import { timeoutsFor } from './timeouts.ts';
 
 export type CallReply =
   | { readonly kind: 'answer'; readonly body: unknown }
@@ -12,20 +12,27 @@ export type CallReply =
   | CallFailed;
 
 /** `requestSent` is false when nothing reached the upstream, so that nothing can have been generated. */
-export type CallFailed = { readonly kind: 'failure'; readonly failure: UpstreamFailure; readonly requestSent: boolean };
+export type CallFailed = {
+  readonly kind: 'failure';
+  readonly failure: UpstreamFailure;
+  readonly requestSent: boolean;
+  /** What had come by then. */
+  readonly progress: Pick<StreamProgress, 'earlyUsage' | 'outputBytes' | 'searches'>;
+  /** What has gone out of the answer can only be ended; null: nothing has, so that another call may take its place. */
+  readonly begun: Pick<StreamPipe<never>, 'fail'> | null;
+};
 
-export type Call = { readonly reply: CallReply; readonly ignored: readonly string[] };
+const nothingYet = { progress: { earlyUsage: null, outputBytes: 0 }, begun: null } as const;
 
-export async function callUpstream(running: Running): Promise<Call> {
-  const { hold } = running;
-  const written = hold.isReduced ? writeUpstreamRequest(running, hold.maxOutputTokens) : running.written;
-  const reply = await send(running, written);
-  if (reply.kind === 'failure' && !running.controller.signal.aborted) noteFailure(running, reply.failure);
-  return { reply, ignored: written.ignored };
+/** A failure before anything of the answer was seen. */
+export function failedCall(failure: UpstreamFailure, requestSent = true): CallFailed {
+  return { kind: 'failure', failure, requestSent, ...nothingYet };
 }
 
-async function send(running: Running, written: WrittenRequest): Promise<CallReply> {
-  const { gateway, route, controller, model, hold, request } = running;
+/** Calls the route of the present attempt. */
+export async function callUpstream(running: Running): Promise<CallReply> {
+  const { gateway, attempt, controller, model, hold, request } = running;
+  const { route, written } = attempt;
   if (written.transport === 'sandbox' || route.transport === 'sandbox') {
     if (written.transport !== 'sandbox' || route.transport !== 'sandbox')
       throw new Error('a request was written for another route');
@@ -44,28 +51,11 @@ async function send(running: Running, written: WrittenRequest): Promise<CallRepl
     headers,
     body,
     stream: request.stream,
+    timeouts: timeoutsFor(route.provider.timeouts, { model, stream: request.stream }),
     signal: controller.signal,
   });
   if (reply.kind !== 'failure') return reply;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
   const failure = { ...reply.failure, message };
-  return { kind: 'failure', failure: route.kind.readFailure?.(failure, reply.body) ?? failure, requestSent: reply.requestSent };
-}
-
-/** Says in the log what the client is not told. The sandbox fails only when it is asked to. */
-export function noteFailure({ gateway, route, trace, requestId, model }: Running, failure: UpstreamFailure): void {
-  trace.upstreamStatus = failure.status;
-  if (route.transport === 'sandbox') return;
-  const fields = {
-    request_id: requestId,
-    provider: route.provider.name,
-    model: model.id,
-    kind: failure.kind,
-    upstream_status: failure.status,
-  };
-  if (needsOperator(failure)) {
-    gateway.log.error(fields, 'the provider refuses its credential or wants money: no request through it can succeed');
-  } else {
-    gateway.log.warn(fields, 'the upstream failed');
-  }
+  return failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, reply.requestSent);
 }

@@ -9,7 +9,7 @@ import { toApiError, withoutProvider } from './upstream-error.ts';
 export async function endFailed(running: Running, failure: UpstreamFailure, generated: Generated): Promise<ApiError> {
   await releaseHold(running, generated);
   if (running.gateway.runs.isEnding) return shuttingDown();
-  const { route } = running;
+  const { route } = running.attempt;
   if (route.transport === 'sandbox') return toApiError(failure);
   return toApiError({ ...failure, message: withoutProvider(failure.message, route.provider) });
 }

@@ -9,7 +9,7 @@ import { UpstreamBroken } from './upstream.ts';
 
 const request = { body: {}, model: 'm', stream: true, maxOutputTokens: null, choices: 1, thinkingBudgetTokens: 0 };
 const context: AnswerContext = { requestId: '1', model: 'm', createdAtSeconds: 1, request, estimatedInputTokens: 1 };
-const running = { route: { transport: 'http', format: 'chat' }, format: chat } as unknown as Running;
+const running = { attempt: { route: { transport: 'http', format: 'chat' } }, format: chat } as unknown as Running;
 
 async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {
   const { frames } = openFrames(running, { kind: 'stream', chunks } as never, context);

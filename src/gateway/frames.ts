@@ -12,7 +12,8 @@ import { UpstreamBroken } from './upstream.ts';
 export type OpenFrames = { readonly frames: AsyncIterable<string>; readonly pipe: Omit<StreamPipe<never>, 'push'> };
 
 export function openFrames(running: Running, reply: CallReply, context: AnswerContext): OpenFrames {
-  const { route, format } = running;
+  const { format, attempt } = running;
+  const { route } = attempt;
   if (reply.kind === 'events') {
     const pipe = format.writeStream(context);
     return { frames: eventFrames(reply.events, pipe), pipe };

@@ -11,6 +11,7 @@ import type { HeaderNames } from './headers.ts';
 import type { HoldGrowths } from './hold-growth.ts';
 import type { KeepAlives } from './keep-alives.ts';
 import type { RateLimits } from './rate-limits.ts';
+import type { Routing } from './routing.ts';
 import type { ConnectedProviders } from './providers.ts';
 import type { ReplaySource } from './replay.ts';
 import type { Upstreams } from './upstream.ts';
@@ -34,6 +35,7 @@ export type Gateway = {
   readonly runs: ActiveRuns;
   readonly keepAlives: KeepAlives;
   readonly growths: HoldGrowths;
+  readonly routing: Routing;
 };
 
 /** What is known of a request for its one log line; filled in as it goes. Never holds a key, a prompt or an answer. */
@@ -43,7 +45,10 @@ export type RequestTrace = {
   keyId?: string;
   mode?: 'live' | 'test';
   model?: string;
+  /** The one that served, or that was tried last. */
   provider?: string;
+  /** How often it was sent upstream. */
+  attempts?: number;
   stream?: boolean;
   /** Answered with what an earlier request was, free of charge, and how it was found. */
   cache?: ReplaySource;

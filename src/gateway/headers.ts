@@ -9,6 +9,10 @@ export type HeaderNames = {
   readonly mode: string;
   /** Where an answer comes from, unless it was made for this request. */
   readonly cache: string;
+  /** The provider that served. */
+  readonly route: string;
+  /** How often the request was sent upstream. */
+  readonly attempts: string;
 };
 
 export function headerNamesOf(serviceName: string): HeaderNames {
@@ -21,6 +25,8 @@ export function headerNamesOf(serviceName: string): HeaderNames {
     ignored: name('Ignored'),
     mode: name('Mode'),
     cache: name('Cache'),
+    route: name('Route'),
+    attempts: name('Attempts'),
   };
 }
 

@@ -39,6 +39,13 @@ export class HoldGrowth {
     this.#amountMicros = hold.amountMicros;
   }
 
+  /** Another call begins, from nothing; what was granted for the last one stays. */
+  beginAnew(): void {
+    this.#outputBytes = 0;
+    this.#silentMs = 0;
+    this.#lastOutputMs = this.#running.gateway.nowMs();
+  }
+
   /**
    * To be called as the answer grows. Returns nothing while the hold covers it, a promise when the answer has to wait for a slice: true
    * when it was granted, false when the answer must end here.

@@ -8,6 +8,7 @@ import { ledgerIdOf, type Outcome, type RefusedOutcome } from '../ledger/command
 import type { Micros } from '../lib/money.ts';
 import type { Gateway } from './gateway.ts';
 import { refusal } from './hold-refusal.ts';
+import type { ChosenRoute } from './route.ts';
 import type { Asked } from './running.ts';
 import { inputTokensWithSearches, type AskedSearch } from './search.ts';
 
@@ -19,7 +20,7 @@ export type HoldRequest = {
   readonly search: AskedSearch | null;
   readonly request: ClientRequest;
   readonly inputTokensUpper: number;
-  /** What `outputLimitOf` gives. */
+  /** The largest that `outputLimitOf` gives for a route of the model; likewise the price is the dearest. */
   readonly outputTokens: number;
   /** What the client's format calls its output limit. */
   readonly limitField: string;
@@ -49,7 +50,7 @@ const triesMax = 4;
 /** The caller's own maximum, bounded by the model and by what the upstream takes at all; without one, the configuration's. */
 export function outputLimitOf(
   { config }: Gateway,
-  { model, request, route }: Pick<Asked, 'model' | 'request' | 'route'>,
+  { model, request, route }: Pick<Asked, 'model' | 'request'> & { readonly route: ChosenRoute },
 ): number {
   const least = route.transport === 'http' ? (upstreamFormats[route.format].outputTokensMin ?? 1) : 1;
   const wanted = request.maxOutputTokens ?? config.limits.default_max_output_tokens;

@@ -3,25 +3,24 @@
 import type { ClientStream, Headers } from './client.ts';
 import type { KeptStream } from './keep-alives.ts';
 import { Recording } from './recording.ts';
-import { headHeaders, type Running } from './running.ts';
+import { answerHeaders, requestHeaders, routeHeaders, type Running } from './running.ts';
 
 /** Says nothing, in every format: some clients take no event but its first one for the start of a stream. */
 export const emptyComment = ': keep-alive\n\n';
 
 export class Output implements KeptStream {
   lastWriteMs: number;
-  /** The fields of the request that were left out, for the head. */
-  ignored: readonly string[];
   readonly #running: Running;
   #stream: ClientStream | null = null;
   #hasFrames = false;
+  /** Whether a keep-alive has sent the head, before it was known who serves. */
+  #isEarly = false;
   readonly #recording: Recording | null;
 
   constructor(running: Running) {
     this.#running = running;
     const { bodyBytesMax } = running.keeping;
     this.#recording = bodyBytesMax === null ? null : new Recording(bodyBytesMax);
-    this.ignored = running.written.ignored;
     this.lastWriteMs = running.gateway.keepAlives.nowMs();
     running.gateway.keepAlives.add(this);
   }
@@ -55,12 +54,14 @@ export class Output implements KeptStream {
     const { client, format } = this.#running;
     if (client.isGone()) return;
     this.#touch();
+    this.#isEarly ||= !this.#stream;
     this.#open().keepAlive(this.#hasFrames ? format.keepAlive : emptyComment);
   }
 
   /** Sends the last frames. */
   end(frames: string, trailers: Headers): void {
-    this.#open().end(frames, trailers);
+    const stream = this.#open();
+    stream.end(frames, this.#isEarly ? { ...trailers, ...this.#lateHeaders() } : trailers);
     this.close();
   }
 
@@ -76,11 +77,16 @@ export class Output implements KeptStream {
   #open(): ClientStream {
     if (this.#stream) return this.#stream;
     const { gateway, client, hold } = this.#running;
-    const { headers } = gateway;
-    this.#stream = client.startStream(
-      { ...headHeaders(this.#running, this.ignored), [headers.reserved]: String(hold.amountMicros) },
-      [headers.cost, headers.balance],
-    );
+    const { cost, balance, reserved, route, attempts, ignored } = gateway.headers;
+    const head = { ...requestHeaders(this.#running), ...answerHeaders(this.#running) };
+    const served = this.#isEarly ? {} : routeHeaders(this.#running);
+    const late = this.#isEarly ? [route, attempts, ignored] : [];
+    this.#stream = client.startStream({ ...head, ...served, [reserved]: String(hold.amountMicros) }, [cost, balance, ...late]);
     return this.#stream;
+  }
+
+  /** Another route than the first may have served, and have left out more. */
+  #lateHeaders(): Headers {
+    return { ...answerHeaders(this.#running), ...routeHeaders(this.#running) };
   }
 }

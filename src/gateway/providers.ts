@@ -1,5 +1,6 @@
 // The providers that are switched on: what the configuration says of each, joined with what its kind is.
 import type { Config } from '../config/schema.ts';
+import type { ProviderTimeouts } from '../config/timeouts.ts';
 import { providerKinds, sandbox } from '../providers/registry.ts';
 import type { HttpProviderKind, SandboxProviderKind } from '../providers/provider.ts';
 import type { UpstreamProvider } from './upstream.ts';
@@ -8,6 +9,7 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly kind: HttpProviderKind;
   /** null: the provider wants none. */
   readonly apiKey: string | null;
+  readonly timeouts: ProviderTimeouts;
 };
 
 export type ConnectedProviders = {

@@ -11,15 +11,14 @@ import { sendAnswer } from './answer.ts';
 import { nameForCache } from './cacheable.ts';
 import type { Client } from './client.ts';
 import type { Gateway } from './gateway.ts';
-import { outputLimitOf, placeHold } from './hold.ts';
+import { placeHold } from './hold.ts';
 import type { Keeping } from './keeping.ts';
-import { chooseRoute, modelNotFound } from './route.ts';
+import { findRoutes, modelNotFound, providerNameOf } from './route.ts';
+import { RoutePlan } from './route-plan.ts';
 import { runOnce } from './run-once.ts';
 import type { Running } from './running.ts';
-import { readSearch } from './search.ts';
 import { nothingGenerated, releaseHold } from './settle.ts';
 import { streamAnswer } from './stream.ts';
-import { writeUpstreamRequest } from './upstream-request.ts';
 import { withinLimits, type WithinLimits } from './within-limits.ts';
 
 /** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
@@ -28,13 +27,12 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
   const request = format.parseRequest(incoming.body, { chatMaxTokens: gateway.config.limits.chat_max_tokens });
   const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
   const model = findModel(gateway.catalog, key, request.model);
-  const route = chooseRoute(gateway, { model, mode: key.mode, clientFormat: format.name });
-  const provider = route.transport === 'http' ? route.provider.name : 'sandbox';
-  Object.assign(trace, { model: model.id, provider, stream: request.stream });
+  const routes = findRoutes(gateway, { model, mode: key.mode, clientFormat: format.name });
+  Object.assign(trace, { model: model.id, provider: providerNameOf(routes[0]), stream: request.stream });
   checkPermission(key, model);
-  const cacheName = nameForCache({ ...incoming, gateway, request, model, route });
+  const cacheName = nameForCache({ ...incoming, gateway, request, model, routes });
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
-  const admitted = { ...incoming, gateway, name, cacheName, request, model, route, rateHeaders };
+  const admitted = { ...incoming, gateway, name, cacheName, request, model, routes, rateHeaders };
   await runOnce(admitted, client, (answered, keeping) =>
     withinLimits(admitted, (within) => execute({ ...admitted, ...within }, answered, keeping)),
   );
@@ -42,28 +40,23 @@ export async function run(gateway: Gateway, incoming: IncomingRequest, client: C
 
 /** Holds, calls, answers, charges. */
 async function execute(admitted: Admitted & WithinLimits, client: Client, keeping: Keeping): Promise<void> {
-  const { gateway, requestId, key, format, trace, request, model, route, rateHeaders, forwardable, estimate } = admitted;
+  const { gateway, requestId, key, format, trace, request, model, routes, rateHeaders, forwardable, estimate } = admitted;
   const factor = { markup: gateway.config.pricing.markup, multiplierPpm: multiplierPpmFor(key, model.id) };
   const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
   if (!tokenPrice) throw modelNotFound(model.id);
-  const search = readSearch(gateway, { model, route, format, request }, factor);
-  const price = search ? { ...tokenPrice, search: search.price } : tokenPrice;
   const inputTokensUpper = Math.min(estimate.upper, model.contextTokens);
-  const asked = { gateway, client, trace, key, model, route, price, search, format, request, estimate, forwardable };
-  // What cannot be sent is refused here, before anything is held for it.
-  const outputTokens = outputLimitOf(gateway, asked);
-  const written = writeUpstreamRequest(asked, outputTokens);
+  const asked = { gateway, client, trace, key, model, format, request, estimate, forwardable };
+  // What no route can be sent is refused here, before anything is held for it.
+  const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
 
-  const limitField = format.outputLimitField;
-  const wanted = { requestId, key, model, price, search, request, inputTokensUpper, outputTokens, limitField };
+  const wanted = { requestId, key, model, request, inputTokensUpper, limitField: format.outputLimitField, ...plan.dearest };
   const hold = await placeHold(gateway, wanted);
   trace.holdMicros = hold.amountMicros;
   const controller = gateway.runs.open();
-  const held = { ...asked, search: hold.search };
-  const sent = hold.search === search ? written : writeUpstreamRequest(held, hold.maxOutputTokens);
   const running: Running = {
-    ...held,
-    written: sent,
+    ...asked,
+    plan,
+    attempt: plan.first,
     hold,
     rateHeaders,
     controller,

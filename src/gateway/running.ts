@@ -1,19 +1,17 @@
 // A request under way: what every later step needs of the earlier ones.
 import type { Model } from '../catalog/model.ts';
-import type { AppliedPrice } from '../catalog/price.ts';
 import type { StoredResponse } from '../canonical/stored-response.ts';
 import type { AnswerContext, ClientFormat, ClientRequest } from '../formats/format.ts';
 import type { ApiKey } from '../keys/api-key.ts';
-import type { TokenEstimate } from '../lib/tokens.ts';
+import type { InputEstimate } from '../lib/tokens.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { Client, Headers } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
 import { writeIgnored } from './headers.ts';
 import type { Hold } from './hold.ts';
 import type { Keeping } from './keeping.ts';
-import type { ChosenRoute } from './route.ts';
-import type { AskedSearch } from './search.ts';
-import type { WrittenRequest } from './upstream-request.ts';
+import { providerNameOf } from './route.ts';
+import type { Attempt, RoutePlan } from './route-plan.ts';
 
 /** What was asked for, before anything is held. */
 export type Asked = {
@@ -22,20 +20,17 @@ export type Asked = {
   readonly trace: RequestTrace;
   readonly key: ApiKey;
   readonly model: Model;
-  readonly route: ChosenRoute;
-  readonly price: AppliedPrice;
-  /** null: the provider runs none. */
-  readonly search: AskedSearch | null;
   readonly format: ClientFormat;
   readonly request: ClientRequest;
-  readonly estimate: TokenEstimate;
+  readonly estimate: InputEstimate;
   readonly forwardable: ForwardableHeaders;
 };
 
 export type Running = Asked & {
   readonly requestId: string;
-  /** What goes upstream, unless the hold is reduced: then it is written anew. */
-  readonly written: WrittenRequest;
+  readonly plan: RoutePlan;
+  /** The route that is tried, and at last the one that served. */
+  attempt: Attempt;
   readonly hold: Hold;
   readonly rateHeaders: Headers;
   /** Stops the upstream. */
@@ -49,7 +44,7 @@ export type Running = Asked & {
 };
 
 /** The custom tools that went upstream as functions. */
-export function loweredToolsOf({ written }: Running): ReadonlySet<string> {
+export function loweredToolsOf({ attempt: { written } }: Running): ReadonlySet<string> {
   return written.transport === 'http' ? written.loweredTools : new Set();
 }
 
@@ -63,9 +58,17 @@ export function answerContextOf({ requestId, model, request, estimate, gateway }
   };
 }
 
-/** The headers of an answer's head that are known before the upstream has answered. */
-export function headHeaders(running: Running, ignored: readonly string[]): Record<string, string> {
-  return { ...requestHeaders(running), ...answerHeaders(running, ignored) };
+/** The headers of an answer's head that are known before the upstream has answered to its end. */
+export function headHeaders(running: Running): Record<string, string> {
+  return { ...requestHeaders(running), ...answerHeaders(running), ...routeHeaders(running) };
+}
+
+/** Those that tell who has served: they change while nothing has come. */
+export function routeHeaders({ gateway, attempt, trace }: Running): Record<string, string> {
+  return {
+    [gateway.headers.route]: providerNameOf(attempt.route),
+    [gateway.headers.attempts]: String(trace.attempts ?? 0),
+  };
 }
 
 /** Those that tell of the request and its key, whatever it is answered with. */
@@ -78,24 +81,24 @@ export function requestHeaders({
 }
 
 /** Those that tell of the answer, and stay with it when it is stored. */
-function answerHeaders({ gateway, hold }: Running, ignored: readonly string[]): Record<string, string> {
+export function answerHeaders({ gateway, hold, attempt }: Running): Record<string, string> {
   const headers: Record<string, string> = {};
+  const { ignored } = attempt.written;
   if (hold.isReduced) headers[gateway.headers.outputLimit] = String(hold.maxOutputTokens);
   if (ignored.length > 0) headers[gateway.headers.ignored] = writeIgnored(ignored);
   return headers;
 }
 
 /** What is kept of a success for whoever sends the request again; null: nothing. */
-export function responseToStore(running: Running, { body, contentType, ignored }: SentAnswer): StoredResponse | null {
+export function responseToStore(running: Running, { body, contentType }: SentAnswer): StoredResponse | null {
   if (running.keeping.bodyBytesMax === null) return null;
-  return { status: 200, contentType, headers: answerHeaders(running, ignored), body };
+  return { status: 200, contentType, headers: answerHeaders(running), body };
 }
 
 export type SentAnswer = {
   /** null: not kept, being too long. */
   readonly body: string | null;
   readonly contentType: string;
-  readonly ignored: readonly string[];
 };
 
 /** What somebody waits for is complete, also for a client who has left. */

@@ -2,6 +2,7 @@
 import { searchPriceFor, type SearchPrice } from '../catalog/search-price.ts';
 import type { PriceFactor } from '../catalog/price.ts';
 import type { Gateway } from './gateway.ts';
+import type { ChosenRoute } from './route.ts';
 import type { Asked } from './running.ts';
 
 export type AskedSearch = {
@@ -14,10 +15,10 @@ export type AskedSearch = {
   readonly limitField: string | null;
 };
 
-/** null: no search is asked for, or none that has a price: writing the request refuses it then. Throws ApiError on a limit that cannot be. */
+/** null: no search is asked for, or none that has a price there: writing the request refuses it then. Throws ApiError on a limit that cannot be. */
 export function readSearch(
   { config }: Gateway,
-  { model, route, format, request }: Pick<Asked, 'model' | 'route' | 'format' | 'request'>,
+  { model, route, format, request }: Pick<Asked, 'model' | 'format' | 'request'> & { readonly route: ChosenRoute },
   factor: PriceFactor,
 ): AskedSearch | null {
   if (route.transport !== 'http' || route.format !== format.name) return null;

@@ -8,6 +8,7 @@ import { priceUsage } from '../catalog/price.ts';
 import type { StoredResponse } from '../canonical/stored-response.ts';
 import type { Micros } from '../lib/money.ts';
 import { floorToCents, zeroMicros } from '../lib/money.ts';
+import { providerNameOf } from './route.ts';
 import type { Running } from './running.ts';
 
 export type Ended = {
@@ -30,10 +31,10 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
  * charged. Throws when the ledger cannot be written. Either way the client must not be told of success.
  */
 export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge | null> {
-  const { gateway, key, hold, trace, price, keeping } = running;
+  const { gateway, key, hold, trace, attempt, keeping } = running;
   const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
   const searches = clampSearches(running, ended.searches ?? 0);
-  const priced = priceUsage(price, usage, searches);
+  const priced = priceUsage(attempt.price, usage, searches);
   const isWhole = ended.ending === 'complete' && !ended.isLimited && !hold.isReduced;
   const sealed = response && (await keeping.seal(response, { isWhole }));
   const outcome = await gateway.ledger.submit({
@@ -56,7 +57,7 @@ export async function settleHold(running: Running, ended: Ended, response: Store
     ...(searches > 0 && { searches }),
     costMicros: outcome.chargedMicros,
     upstreamCostMicros: priced.upstreamCostMicros,
-    lossMicros: outcome.lossMicros,
+    lossMicros: (trace.lossMicros ?? 0) + outcome.lossMicros,
     ending: ended.ending,
   });
   return { costMicros: outcome.chargedMicros, balanceCents: floorToCents(outcome.availableMicros) };
@@ -72,15 +73,43 @@ export type Generated = Pick<Ended, 'outputBytes' | 'searches'>;
 export const nothingGenerated: Generated = { outputBytes: 0 };
 
 /** Gives the hold back. */
-export async function releaseHold(running: Running, { outputBytes, searches: reported = 0 }: Generated): Promise<void> {
-  const usage = ownCount(running, { earlyUsage: null, outputBytes });
-  const searches = clampSearches(running, reported);
-  const isLost = outputBytes > 0 || searches > 0;
-  const lossMicros = isLost ? priceUsage(running.price, usage, searches).upstreamCostMicros : zeroMicros;
+export async function releaseHold(running: Running, generated: Generated): Promise<void> {
+  const lossMicros = lossOf(running, generated);
   running.trace.ending ??= 'failed';
   const outcome = await running.gateway.ledger.submit({ type: 'release', holdId: running.hold.id, lossMicros });
   running.isResolved = true;
-  if (outcome.type === 'released') running.trace.lossMicros = lossMicros;
+  if (outcome.type === 'released') addLoss(running, lossMicros);
+}
+
+/** Books what an attempt had generated before it failed and another took its place, under a hold of nothing, since its own goes on. */
+export async function bookLoss(running: Running, generated: Generated): Promise<void> {
+  const lossMicros = lossOf(running, generated);
+  if (lossMicros === 0) return;
+  const { gateway, key, requestId, trace } = running;
+  const holdId = `${requestId}/attempt-${trace.attempts}`;
+  const held = await gateway.ledger.submit({
+    type: 'reserve',
+    holdId,
+    ledgerId: ledgerIdOf(key.accountId, key.mode),
+    keyId: key.id,
+    amountMicros: zeroMicros,
+    dailyCapMicros: null,
+    monthlyCapMicros: null,
+    owner: gateway.owner,
+  });
+  const outcome = held.type === 'held' ? await gateway.ledger.submit({ type: 'release', holdId, lossMicros }) : held;
+  if (outcome.type === 'released') addLoss(running, lossMicros);
+  else gateway.log.warn({ request_id: requestId, loss_micros: lossMicros, outcome: outcome.type }, 'a loss could not be booked');
+}
+
+function lossOf(running: Running, { outputBytes, searches: reported = 0 }: Generated): Micros {
+  const searches = clampSearches(running, reported);
+  if (outputBytes === 0 && searches === 0) return zeroMicros;
+  return priceUsage(running.attempt.price, ownCount(running, { earlyUsage: null, outputBytes }), searches).upstreamCostMicros;
+}
+
+function addLoss({ trace }: Running, lossMicros: Micros): void {
+  trace.lossMicros = (trace.lossMicros ?? 0) + lossMicros;
 }
 
 type Priced = {
@@ -90,12 +119,12 @@ type Priced = {
   readonly priceVersion: string;
 };
 
-function recordOf({ model, format, route, request }: Running, ended: Ended, priced: Priced): ChargeRecord {
+function recordOf({ model, format, attempt, request }: Running, ended: Ended, priced: Priced): ChargeRecord {
   return {
     modelId: model.id,
     modelName: model.displayName,
     endpoint: format.name,
-    provider: route.transport === 'http' ? route.provider.name : 'sandbox',
+    provider: providerNameOf(attempt.route),
     usage: priced.usage,
     webSearches: priced.searches,
     usageSource: ended.usage ? 'upstream' : 'estimate',
@@ -111,13 +140,13 @@ function ownCount({ estimate }: Running, { earlyUsage, outputBytes }: Pick<Ended
 }
 
 /** An upstream's usage is untrusted: no request can have more input than the context, nor more output than the model gives. */
-function clampUsage({ model, request, gateway, requestId, route, search }: Running, usage: Usage): Usage {
+function clampUsage({ model, request, gateway, requestId, attempt: { route, search } }: Running, usage: Usage): Usage {
   const outputMax = model.maxOutputTokens * request.choices;
   // Every search is a round of its own, whose input is counted again.
   const inputMax = model.contextTokens * (1 + (search?.searchesMax ?? 0));
   if (totalInputTokens(usage) <= inputMax && usage.outputTokens <= outputMax) return usage;
   gateway.log.warn(
-    { request_id: requestId, provider: route.transport, usage },
+    { request_id: requestId, provider: providerNameOf(route), usage },
     'the upstream reported more tokens than the model can take or give: clamped',
   );
   let room = inputMax;
@@ -137,7 +166,7 @@ function clampUsage({ model, request, gateway, requestId, route, search }: Runni
 }
 
 /** The provider was told how many searches it may run: more than that is nothing the client asked for. */
-function clampSearches({ search, gateway, requestId }: Running, searches: number): number {
+function clampSearches({ attempt: { search }, gateway, requestId }: Running, searches: number): number {
   const searchesMax = search?.searchesMax ?? 0;
   if (searches <= searchesMax) return searches;
   gateway.log.warn(

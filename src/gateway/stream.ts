@@ -2,7 +2,8 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { ApiError } from '../canonical/errors.ts';
 import type { StreamProgress } from '../formats/format.ts';
-import { callUpstream, noteFailure, type CallFailed } from './call.ts';
+import { tryRoutes, type Tried } from './attempts.ts';
+import { callUpstream, type CallFailed } from './call.ts';
 import { endFailed, takenOver } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { HoldGrowth } from './hold-growth.ts';
@@ -13,20 +14,24 @@ import { UpstreamBroken } from './upstream.ts';
 
 export async function streamAnswer(running: Running): Promise<void> {
   stopWhenForsaken(running);
-  const output = new Output(running);
+  const copying = { output: new Output(running), growth: new HoldGrowth(running) };
   try {
-    const { reply, ignored } = await callUpstream(running);
-    output.ignored = ignored;
-    if (reply.kind === 'failure') await failAtOnce(running, reply, output);
-    else await relay(running, openFrames(running, reply, answerContextOf(running)), output);
+    const tried = await tryRoutes(running, async () => {
+      const reply = await callUpstream(running);
+      return reply.kind === 'failure' ? reply : relay(running, openFrames(running, reply, answerContextOf(running)), copying);
+    });
+    if (tried.kind === 'failure') await fail(running, tried, copying.output);
   } finally {
-    output.close();
+    copying.output.close();
   }
 }
 
-async function relay(running: Running, opened: OpenFrames, output: Output): Promise<void> {
+type Copying = { readonly output: Output; readonly growth: HoldGrowth };
+
+/** A failure that it returns has yet to be told: where nothing of the answer has gone out, another call may take its place. */
+async function relay(running: Running, opened: OpenFrames, { output, growth }: Copying): Promise<Tried<void>> {
   const { pipe } = opened;
-  const growth = new HoldGrowth(running);
+  growth.beginAnew();
   const stopWatching = running.gateway.growths.watch(growth, {
     outputBytes: () => pipe.progress.outputBytes,
     onRefused: () => running.controller.abort(),
@@ -34,7 +39,12 @@ async function relay(running: Running, opened: OpenFrames, output: Output): Prom
   const failure = await copyFrames(running, opened, { output, growth }).finally(stopWatching);
   if (growth.isRefused && pipe.progress.status === 'running') await endAtLimit(running, pipe, output);
   else if (failure === null && pipe.progress.status === 'finished') await finish(running, pipe, output);
-  else await fail(running, pipe, output, failure ?? failureOf(pipe.progress));
+  else return brokenOff(pipe, failure ?? failureOf(pipe.progress), { hasBegun: output.hasFrames });
+  return { kind: 'answered', answer: undefined };
+}
+
+function brokenOff(pipe: OpenFrames['pipe'], failure: UpstreamFailure, { hasBegun }: { readonly hasBegun: boolean }): CallFailed {
+  return { kind: 'failure', failure, requestSent: true, progress: pipe.progress, begun: hasBegun ? pipe : null };
 }
 
 /** Nothing more can be held: the upstream is stopped, and the answer so far is charged and ends as at its length limit. */
@@ -45,8 +55,6 @@ async function endAtLimit(running: Running, pipe: OpenFrames['pipe'], output: Ou
   await output.write(ending.limit());
   await finish(running, ending, output, { isLimited: true });
 }
-
-type Copying = { readonly output: Output; readonly growth: HoldGrowth };
 
 /**
  * Copies until the stream has ended, or nothing more can be held for it, and on for some seconds when the client has left. Returns how the
@@ -59,7 +67,7 @@ async function copyFrames(
 ): Promise<UpstreamFailure | null> {
   try {
     for await (const text of frames) {
-      const written = passOn(text, { output, pipe });
+      const written = passOn(running, text, { output, pipe });
       if (written) await written;
       const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;
       if (granted && !(await granted)) return null;
@@ -67,17 +75,19 @@ async function copyFrames(
     return null;
   } catch (error) {
     if (!(error instanceof UpstreamBroken)) throw error;
-    const { failure } = error;
-    if (growth.isRefused) return null;
-    if (!running.controller.signal.aborted) noteFailure(running, failure);
-    return failure;
+    return growth.isRefused ? null : error.failure;
   }
 }
 
-function passOn(text: string, { output, pipe }: Pick<OpenFrames, 'pipe'> & Pick<Copying, 'output'>): Promise<void> | void {
+type Passing = Pick<Copying, 'output'> & Pick<OpenFrames, 'pipe'>;
+
+function passOn({ gateway, attempt }: Running, text: string, { output, pipe }: Passing): Promise<void> | void {
   if (text === '') return;
-  // A stream that fails with its first piece has said nothing worth a frame: the error keeps its status.
-  if (pipe.progress.status === 'failed' && !output.hasBegun) return;
+  if (!output.hasFrames) {
+    // A stream that fails with its first piece has said nothing worth a frame: another route may still serve, or the error have a status.
+    if (pipe.progress.status === 'failed') return;
+    if (attempt.route.transport === 'http') gateway.routing.health.noteAnswer(attempt.route.name);
+  }
   return output.write(text);
 }
 
@@ -94,7 +104,6 @@ async function finish(
   const response = responseToStore(running, {
     body: output.recordedWith(lastFrames.replace(`${place}\n\n`, '')),
     contentType: 'text/event-stream; charset=utf-8',
-    ignored: output.ignored,
   });
   const charge = await settleHold(running, { ...pipe.progress, isLimited, ending: endingOf(running) }, response);
   if (client.isGone()) return;
@@ -109,18 +118,12 @@ function costComment({ costMicros, balanceCents }: Charge): string {
   return `: cost_micros=${costMicros} balance_cents=${balanceCents}`;
 }
 
-/** The upstream refused. The client is told in an answer of its own, or in its stream where a keep-alive has opened that. */
-async function failAtOnce(running: Running, failed: CallFailed, output: Output): Promise<void> {
-  const error = await endWithoutSuccess(running, failed, { earlyUsage: null, outputBytes: 0 });
-  if (error) tell(running, running.format.writeStream(answerContextOf(running)), output, error);
+async function fail(running: Running, failed: CallFailed, output: Output): Promise<void> {
+  const error = await endWithoutSuccess(running, failed);
+  if (error) tell(running, failed.begun ?? running.format.writeStream(answerContextOf(running)), output, error);
 }
 
-async function fail(running: Running, pipe: OpenFrames['pipe'], output: Output, failure: UpstreamFailure): Promise<void> {
-  const error = await endWithoutSuccess(running, { failure, requestSent: true }, pipe.progress);
-  if (error) tell(running, pipe, output, error);
-}
-
-/** Throws the error where it can still be an answer with its own status. */
+/** In an answer of its own, or in the stream where that has begun or a keep-alive has opened it. */
 function tell(running: Running, pipe: Pick<OpenFrames['pipe'], 'fail'>, output: Output, error: ApiError): void {
   if (!output.hasBegun) throw error;
   running.trace.errorCode = error.code;
@@ -128,11 +131,8 @@ function tell(running: Running, pipe: Pick<OpenFrames['pipe'], 'fail'>, output: 
 }
 
 /** A stream that we stopped because its client left is paid for as far as it came; a failure is free. Returns the error to tell. */
-async function endWithoutSuccess(
-  running: Running,
-  { failure, requestSent }: Pick<CallFailed, 'failure' | 'requestSent'>,
-  { earlyUsage, outputBytes, searches }: Pick<StreamProgress, 'earlyUsage' | 'outputBytes' | 'searches'>,
-): Promise<ApiError | null> {
+async function endWithoutSuccess(running: Running, { failure, requestSent, progress }: CallFailed): Promise<ApiError | null> {
+  const { earlyUsage, outputBytes, searches } = progress;
   if (wasForsaken(running) && requestSent) {
     await settleHold(running, { usage: null, earlyUsage, outputBytes, searches, ending: 'cut-off' });
     return null;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { needsOperator, scrub, toApiError, withoutProvider } from './upstream-error.ts';
+import { scrub, toApiError, withoutProvider } from './upstream-error.ts';
 
 const failure = (status: number | null, message = 'x', kind: UpstreamFailure['kind'] = 'status'): UpstreamFailure => ({
   kind,
@@ -65,13 +65,6 @@ test('keys, addresses and ids of the operator are taken out, and the message is 
   const plain =
     "'max_tokens' must be at most 4096; user-defined tools need input_schema (request_id missing) in messages.0.content.1";
   assert.equal(scrub(plain), plain);
-});
-
-test('a refused credential and an unpaid bill need the operator', () => {
-  assert.deepEqual(
-    [401, 402, 403, 429, 500].map((status) => needsOperator(failure(status))),
-    [true, true, true, false, false],
-  );
 });
 
 test('a message of megabytes is cut before it is looked through, and never within a key', () => {

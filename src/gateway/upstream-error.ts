@@ -30,11 +30,6 @@ export function toApiError(failure: UpstreamFailure): ApiError {
   }
 }
 
-/** Whether the operator must look: a refused credential or an unpaid bill does not mend itself. */
-export function needsOperator(failure: UpstreamFailure): boolean {
-  return failure.status === 401 || failure.status === 402 || failure.status === 403;
-}
-
 function statusError(failure: UpstreamFailure): ApiError {
   switch (failure.status) {
     case 400:

@@ -27,14 +27,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytesMax = 0;
 
   /** `open`: where the exchange stands while it runs. */
-  constructor({ stream, signal, provider }: UpstreamCall, open: Set<Exchange>) {
+  constructor({ stream, signal, timeouts }: UpstreamCall, open: Set<Exchange>) {
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
     this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#wantsStream = stream;
     this.#signal = signal;
-    this.#deadlineMs = performance.now() + provider.timeouts.total_ms;
+    this.#deadlineMs = performance.now() + timeouts.total_ms;
     this.#open = open;
     open.add(this);
     if (signal.aborted) this.#stop(stopped);

@@ -6,6 +6,7 @@ import type { ClientFormat, UpstreamRequest, UpstreamTarget } from '../formats/f
 import { upstreamFormats } from '../formats/registry.ts';
 import type { ChosenRoute } from './route.ts';
 import type { Asked } from './running.ts';
+import type { AskedSearch } from './search.ts';
 
 export type WrittenRequest =
   | { readonly transport: 'sandbox'; readonly request: CanonicalRequest; readonly ignored: readonly string[] }
@@ -19,22 +20,30 @@ export type WrittenRequest =
       readonly loweredTools: ReadonlySet<string>;
     };
 
+/** Where a request goes, and what it may use there. */
+export type RouteLimits = {
+  readonly route: ChosenRoute;
+  /** null: the provider runs none. */
+  readonly search: AskedSearch | null;
+  readonly outputTokens: number;
+};
+
 type WrittenBody = UpstreamRequest & { readonly loweredTools: ReadonlySet<string> };
 const none: ReadonlySet<string> = new Set();
 
 /** Throws ApiError `invalid_request` on what the target cannot express or a shared credential must not pass. */
-export function writeUpstreamRequest(asked: Asked, maxOutputTokens: number): WrittenRequest {
-  const { route, format, request } = asked;
+export function writeUpstreamRequest(asked: Asked, { route, search, outputTokens }: RouteLimits): WrittenRequest {
+  const { format, request } = asked;
   if (route.transport === 'sandbox') {
     return { transport: 'sandbox', request: format.readRequest(request), ignored: format.ignoredFields?.(request) ?? [] };
   }
   const target: UpstreamTarget = {
     model: route.upstreamModel,
     stream: request.stream,
-    maxOutputTokens,
+    maxOutputTokens: outputTokens,
     thinking: asked.model.supports.thinking,
     maxTokensField: route.kind.maxTokensField,
-    ...(asked.search && { searchesMax: asked.search.searchesMax }),
+    ...(search && { searchesMax: search.searchesMax }),
   };
   const { body, ignored, loweredTools } = writeBody(asked, route, target);
   return {

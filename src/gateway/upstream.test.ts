@@ -33,7 +33,8 @@ async function start(t: TestContext, ...scripts: local.Script[]): Promise<Sender
 
 function callTo(baseUrl: string, changes?: Partial<UpstreamCall>, changedTimeouts?: Partial<UpstreamTimeouts>): UpstreamCall {
   return {
-    provider: { name: 'local', baseUrl, timeouts: { ...timeouts, ...changedTimeouts } },
+    provider: { name: 'local', baseUrl },
+    timeouts: { ...timeouts, ...changedTimeouts },
     path: '/chat/completions',
     headers: { authorization: 'Bearer k' },
     body: '{"model":"m"}',
@@ -102,7 +103,7 @@ test('a base URL may have a path, a final slash, or neither', async (t) => {
   upstream.on('/messages', local.answerJson(1));
   upstream.on('/a/b/messages', local.answerJson(2));
   const ask = async (name: string, base: string) => {
-    const provider = { name, baseUrl: upstream.url + base, timeouts };
+    const provider = { name, baseUrl: upstream.url + base };
     return upstreams.send(callTo('', { provider, path: '/messages' }));
   };
   assert.deepEqual(await ask('plain', ''), { kind: 'answer', body: 1 });
@@ -131,7 +132,7 @@ test('one after the other, requests share a connection; at once, each has its ow
   await setImmediate();
   await Promise.all([send(), send(), send()]);
   assert.equal(upstream.connections(), 3);
-  await upstreams.send(callTo(`${upstream.url}/v1`, { provider: { name: 'other', baseUrl: `${upstream.url}/v1`, timeouts } }));
+  await upstreams.send(callTo(`${upstream.url}/v1`, { provider: { name: 'other', baseUrl: `${upstream.url}/v1` } }));
   assert.equal(upstream.connections(), 4);
 });
 
@@ -255,13 +256,11 @@ test('a refused connection, an unknown host and a reset before the answer are fa
   const reset = await failed(send());
   assert.deepEqual([reset.failure.kind, reset.requestSent], ['connection', true]);
   await upstream.close();
-  const refused = await failed(send({ provider: { name: 'closed', baseUrl: upstream.url, timeouts } }));
+  const refused = await failed(send({ provider: { name: 'closed', baseUrl: upstream.url } }));
   assert.deepEqual([refused.failure.kind, refused.requestSent, refused.body], ['connection', false, null]);
   assert.match(refused.failure.message, /ECONNREFUSED/);
   const unknown = await failed(
-    upstreams.send(
-      callTo('http://unknown-host.invalid', { provider: { name: 'u', baseUrl: 'http://unknown-host.invalid', timeouts } }),
-    ),
+    upstreams.send(callTo('http://unknown-host.invalid', { provider: { name: 'u', baseUrl: 'http://unknown-host.invalid' } })),
   );
   assert.deepEqual([unknown.failure.kind, unknown.requestSent], ['connection', false]);
 });

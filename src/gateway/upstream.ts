@@ -1,4 +1,4 @@
-// The way out: HTTP to the providers. One pool of connections per provider; an exchange (upstream-exchange.ts) for each request.
+// The way out: HTTP to the providers. One pool of connections per provider, and so per credential; an exchange (upstream-exchange.ts) for each request.
 // A call that fails is a return value. Nothing is tried twice here: a caller that wants to can send the same call again.
 import { Pool, type Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../canonical/event.ts';
@@ -21,7 +21,6 @@ export type UpstreamProvider = {
   readonly name: string;
   /** http or https, possibly with a path, which goes before every call's path. */
   readonly baseUrl: string;
-  readonly timeouts: UpstreamTimeouts;
 };
 
 export type UpstreamCall = {
@@ -34,6 +33,7 @@ export type UpstreamCall = {
   readonly body: Buffer | string;
   /** Whether server-sent events are asked for. */
   readonly stream: boolean;
+  readonly timeouts: UpstreamTimeouts;
   /** Destroys the request at once. It then ends like a failed connection: with a failure, or with UpstreamBroken in mid-stream. */
   readonly signal: AbortSignal;
 };
@@ -71,7 +71,7 @@ export function createUpstreams({ userAgent = 'tollgate', sweepMs = 1_000 }: Ups
   const sweep = setInterval(() => stopOverdue(open), sweepMs).unref();
   return {
     send: (call) => {
-      const { pool, prefix } = destinationOf(destinations, call.provider);
+      const { pool, prefix } = destinationOf(destinations, call);
       const exchange = new Exchange(call, open);
       if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix, userAgent), exchange);
       return exchange.reply;
@@ -86,14 +86,16 @@ export function createUpstreams({ userAgent = 'tollgate', sweepMs = 1_000 }: Ups
 /** Where a provider's requests go, worked out once. */
 type Destination = { readonly provider: UpstreamProvider; readonly pool: Pool; readonly prefix: string };
 
-function destinationOf(destinations: Map<string, Destination>, provider: UpstreamProvider): Destination {
-  const known = destinations.get(provider.name);
+/** The time to connect is a pool's own: calls that set another one have a pool of their own. */
+function destinationOf(destinations: Map<string, Destination>, { provider, timeouts }: UpstreamCall): Destination {
+  const key = `${provider.name} ${timeouts.connect_ms}`;
+  const known = destinations.get(key);
   if (known && (known.provider === provider || known.provider.baseUrl === provider.baseUrl)) return known;
   // The provider has moved: what runs on the old connections comes to its end there.
   void known?.pool.close();
   const { origin, pathname } = new URL(provider.baseUrl);
-  const destination = { provider, pool: openPool(origin, provider.timeouts), prefix: pathname.replace(/\/+$/, '') };
-  destinations.set(provider.name, destination);
+  const destination = { provider, pool: openPool(origin, timeouts), prefix: pathname.replace(/\/+$/, '') };
+  destinations.set(key, destination);
   return destination;
 }
 
@@ -110,11 +112,11 @@ function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
 }
 
 function requestOptions(
-  { provider, path, headers, body, stream }: UpstreamCall,
+  { timeouts, path, headers, body, stream }: UpstreamCall,
   prefix: string,
   userAgent: string,
 ): Dispatcher.DispatchOptions {
-  const { first_byte_ms: firstByteMs, idle_ms: idleMs } = provider.timeouts;
+  const { first_byte_ms: firstByteMs, idle_ms: idleMs } = timeouts;
   return {
     method: 'POST',
     path: prefix + path,

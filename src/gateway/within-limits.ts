@@ -1,11 +1,11 @@
 // Runs a request within the limits of tokens a minute and of requests at once. However it ends, its slot is free again, and the tokens that
 // were taken for it are set right by those that were used: a failure, or an answer that cost nothing, uses none.
-import { estimateInputTokens, type TokenEstimate } from '../lib/tokens.ts';
+import { estimateInputTokens, type InputEstimate } from '../lib/tokens.ts';
 import type { Headers } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
 import type { Admitted } from './admitted.ts';
 
-export type WithinLimits = { readonly estimate: TokenEstimate; readonly rateHeaders: Headers };
+export type WithinLimits = { readonly estimate: InputEstimate; readonly rateHeaders: Headers };
 
 /** Throws ApiError `rate_limit_exceeded`. */
 export async function withinLimits(admitted: Admitted, action: (within: WithinLimits) => Promise<void>): Promise<void> {

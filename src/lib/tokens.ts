@@ -12,31 +12,35 @@ export function utf8Length(text: string): number {
 }
 
 /** `upper`: hardly ever exceeded, whatever the tokenizer; what a hold is made from. `likely`: our own count. */
-export type TokenEstimate = { readonly upper: number; readonly likely: number };
+type TokenEstimate = { readonly upper: number; readonly likely: number };
+export type InputEstimate = TokenEstimate & { readonly hasImages: boolean };
 
 /**
  * Estimates the input tokens of a request body in any wire format: every string and key of it counts, since a field that
  * is not known today may reach the model tomorrow. Images are counted by formula, documents by their pages or their text. Of a document
  * that is given by its address nothing is known, so its upper estimate is beyond any context; the caller bounds it by the model's.
  */
-export function estimateInputTokens(body: unknown): TokenEstimate {
-  const sums: Sums = { upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0 };
+export function estimateInputTokens(body: unknown): InputEstimate {
+  const sums: Sums = { upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0, hasImages: false };
   addValue(body, sums, 'text');
   return {
     upper: Math.ceil((sums.upperHalves * 1.1) / 2) + sums.mediaUpper + fixedTokens,
     likely: tokensFromBytes(sums.bytes) + sums.mediaLikely,
+    hasImages: sums.hasImages,
   };
 }
 
 /** `upperHalves`: half tokens before the tenth that newer tokenizers add, so that the loop over the characters stays in small integers. */
-type Sums = { upperHalves: number; bytes: number; mediaUpper: number; mediaLikely: number };
+type Sums = { upperHalves: number; bytes: number; mediaUpper: number; mediaLikely: number; hasImages: boolean };
 
 const fixedTokens = 16;
 /** What a message, a tool or a part adds beyond its text. */
 const objectHalves = 16;
 /** An image is at most 4 800 tokens at Anthropic; others count fewer. */
 const imageTokens: TokenEstimate = { upper: 4_800, likely: 1_600 };
-const imageTypes = new Set(['image', 'image_url', 'input_image', 'input_audio', 'video_url']);
+const imageTypes = new Set(['image', 'image_url', 'input_image']);
+/** Held for like images. */
+const likeImages = new Set(['input_audio', 'video_url']);
 const documentTypes = new Set(['document', 'file', 'input_file']);
 const runMin = 24;
 /** What a string may be, by where it stands. */
@@ -55,6 +59,7 @@ function addObject(value: JsonObject, sums: Sums, outer: Place): void {
   sums.upperHalves += objectHalves;
   const place = placeOf(value, outer);
   if (place === 'image' && outer !== 'image') addTokens(sums, imageTokens);
+  sums.hasImages ||= place === 'image' && imageTypes.has(value['type'] as string);
   for (const key in value) {
     const child = value[key];
     sums.upperHalves += key.length;
@@ -69,7 +74,7 @@ function addObject(value: JsonObject, sums: Sums, outer: Place): void {
 function placeOf({ type }: JsonObject, outer: Place): Place {
   if (typeof type !== 'string') return outer;
   if (documentTypes.has(type)) return 'document';
-  return imageTypes.has(type) ? 'image' : outer;
+  return imageTypes.has(type) || likeImages.has(type) ? 'image' : outer;
 }
 
 /** Some hosts take a PDF in the place of an image. */

@@ -1,4 +1,5 @@
 // For load balancers and supervisors: whether the process lives, and whether it should be given work.
+import type { RouteHealth } from '../gateway/route-health.ts';
 import type { Handler, ServerContext } from './context.ts';
 
 export function getHealth(): Handler {
@@ -10,7 +11,8 @@ const overloadMsMax = 10_000;
 
 /**
  * 503 while draining, and while the database does not answer. A gateway that is overloaded stays ready at first: what it refuses can be sent
- * again, and without it its neighbours would be the next ones. Only when it cannot help itself should work be sent elsewhere.
+ * again, and without it its neighbours would be the next ones. Only when it cannot help itself should work be sent elsewhere. A provider that
+ * fails is no reason at all: no other gateway reaches it better.
  */
 export function getReadiness({ lifecycle, database, gateway, overload }: ServerContext): Handler {
   return async (request, reply) => {
@@ -25,6 +27,19 @@ export function getReadiness({ lifecycle, database, gateway, overload }: ServerC
       gateway.log.error({ err: error, request_id: request.requestId }, 'the database does not answer');
       return reply.code(503).send({ status: 'database unavailable' });
     }
-    return { status: 'ready', ...state };
+    return { status: 'ready', ...state, routes_in_trouble: routesInTrouble(gateway.routing.health) };
   };
+}
+
+function routesInTrouble(health: RouteHealth): object[] {
+  return health
+    .states()
+    .filter(({ state }) => state !== 'in-use')
+    .map(({ provider, upstreamModel, state, reason, ejectedUntilMs }) => ({
+      provider,
+      model: upstreamModel,
+      state,
+      reason,
+      until: new Date(ejectedUntilMs ?? 0).toISOString(),
+    }));
 }

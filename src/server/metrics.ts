@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ApiError } from '../canonical/errors.ts';
 import type { RequestTrace } from '../gateway/gateway.ts';
+import type { RouteHealth, RouteState } from '../gateway/route-health.ts';
 import type { Handler, ServerContext } from './context.ts';
 
 export type Metrics = {
@@ -21,7 +22,7 @@ type FinishedRequest = {
 /** From a millisecond to the longest answers. */
 const durationBuckets = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
 
-export function createMetrics({ gateway: { runs }, overload }: Pick<ServerContext, 'gateway' | 'overload'>): Metrics {
+export function createMetrics({ gateway: { runs, routing }, overload }: Pick<ServerContext, 'gateway' | 'overload'>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counter = (name: string, help: string, labelNames: string[]) =>
@@ -70,6 +71,7 @@ export function createMetrics({ gateway: { runs }, overload }: Pick<ServerContex
     },
   });
   registry.registerMetric(refusing);
+  registerRoutes(registry, routing.health);
 
   return {
     registry,
@@ -88,6 +90,39 @@ export function createMetrics({ gateway: { runs }, overload }: Pick<ServerContex
     },
   };
 }
+
+/** One line for each provider and model that was called, read where its health is kept. */
+function registerRoutes(registry: Registry, health: RouteHealth): void {
+  const register = (kind: typeof Counter | typeof Gauge, meter: RouteMeter) => {
+    const collect = function (this: Counter | Gauge) {
+      this.reset();
+      for (const route of health.states()) this.inc({ provider: route.provider, model: route.upstreamModel }, meter.read(route));
+    };
+    const { name, help } = meter;
+    registry.registerMetric(
+      new kind({ name: `tollgate_${name}`, help, labelNames: ['provider', 'model'], registers: [], collect }),
+    );
+  };
+  for (const meter of routeCounters) register(Counter, meter);
+  register(Gauge, routeEjected);
+}
+
+type RouteMeter = { readonly name: string; readonly help: string; readonly read: (route: RouteState) => number };
+
+const routeCounters: readonly RouteMeter[] = [
+  { name: 'upstream_calls_total', help: 'Requests sent to a provider, retries included.', read: ({ calls }) => calls },
+  { name: 'upstream_failures_total', help: 'Calls of a provider that failed.', read: ({ failures }) => failures },
+  {
+    name: 'credential_refused_total',
+    help: "Calls that refused the operator's credential, or wanted money.",
+    read: ({ refusals }) => refusals,
+  },
+];
+const routeEjected: RouteMeter = {
+  name: 'route_ejected',
+  help: '1 while the route fails and is left alone where there is another.',
+  read: ({ state }) => (state === 'in-use' ? 0 : 1),
+};
 
 /** Closed unless the operator has set a token. */
 export function getMetrics({ registry }: Metrics, token: string | undefined): Handler {

@@ -422,7 +422,7 @@ test('no key, prompt or answer is in the log or in the database, and the log has
   for (const { where, reply } of replies) assert.ok(requestIds.includes(reply.requestId), `${where} has no log line`);
   const fields = new Set(lines.flatMap((line) => Object.keys(JSON.parse(line) as object)));
   const allowed = [
-    'level time msg request_id method route status duration_ms client_gone account_id key_id mode model provider stream',
+    'level time msg request_id method route status duration_ms client_gone account_id key_id mode model provider attempts stream',
     'input_tokens output_tokens hold_micros cost_micros loss_micros ending error_code upstream_status first_byte_ms',
   ];
   assert.deepEqual([...fields.difference(new Set(allowed.join(' ').split(' ')))], []);

@@ -21,15 +21,20 @@ import { startUpstream, type LocalUpstream } from './upstream.ts';
 
 export const upstreamKey = 'sk-upstream-secret-000111222333';
 
-type Config = Readonly<Record<string, unknown>> & { readonly providers?: object; readonly limits?: object };
+type Config = Readonly<Record<string, unknown>> & {
+  readonly providers?: object;
+  readonly limits?: object;
+  readonly retries?: object;
+};
 
-/** `config`: on top of four live providers, `openai`, `anthropic`, `google` and `local`, which are the local upstream. `databaseUrl`: PostgreSQL, for replicas. */
+/** `config`: on top of four live providers, `openai`, `anthropic`, `google` and `local`, which are the local upstream; what one call becomes
+ * shows without retries, so a test that is about them asks for some. `databaseUrl`: PostgreSQL, for replicas. */
 export async function startGateway(
   config: Config | ((upstream: LocalUpstream) => Config) = {},
   { databaseUrl }: { readonly databaseUrl?: string } = {},
 ): Promise<TestGateway> {
   const upstream = await startUpstream();
-  const { providers, limits, ...rest } = typeof config === 'function' ? config(upstream) : config;
+  const { providers, limits, retries, ...rest } = typeof config === 'function' ? config(upstream) : config;
   const program = await startProgram({
     databaseUrl,
     config: {
@@ -41,6 +46,7 @@ export async function startGateway(
         ...providers,
       },
       limits: { requests_per_minute: null, ...limits },
+      retries: { max_attempts: 1, ...retries },
       ...rest,
     },
   });

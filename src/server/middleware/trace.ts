@@ -42,6 +42,7 @@ function writeLine(log: Logger, request: FastifyRequest, reply: FastifyReply): v
     mode: known.mode,
     model: known.model,
     provider: known.provider,
+    attempts: known.attempts,
     stream: known.stream,
     cache: known.cache,
     input_tokens: known.inputTokens,

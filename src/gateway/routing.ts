@@ -1,0 +1,44 @@
+// What all requests share on their way to the providers: which routes work, how many retries there may be, and chance.
+import type { ActiveRuns } from './active-runs.ts';
+import type { Config } from '../config/schema.ts';
+import type { Logger } from '../lib/log.ts';
+import { RetryBudget } from './retry-budget.ts';
+import { RouteHealth, type RouteState } from './route-health.ts';
+
+export type Routing = {
+  readonly health: RouteHealth;
+  readonly retryBudget: RetryBudget;
+  /** From 0 up to, not including, 1: which of equal routes comes first, and how long a wait is. */
+  readonly random: () => number;
+};
+
+export function createRouting(
+  { health, retries }: Config,
+  { log, runs }: { readonly log: Logger; readonly runs: ActiveRuns },
+): Routing {
+  return {
+    health: new RouteHealth({
+      failuresMax: health.failures,
+      ejectionMs: health.ejection_ms,
+      ejectionCapMs: health.ejection_cap_ms,
+      nowMs: Date.now,
+      onChange: (route) => logChange(log, route),
+    }),
+    retryBudget: new RetryBudget({
+      percent: retries.budget_percent,
+      floor: retries.budget_floor,
+      inFlight: () => runs.count,
+    }),
+    random: Math.random,
+  };
+}
+
+function logChange(log: Logger, { provider, upstreamModel, reason, ejectedUntilMs }: RouteState): void {
+  const fields = { provider, upstream_model: upstreamModel };
+  if (ejectedUntilMs === null) log.info(fields, 'a route is in use again');
+  else
+    log.warn(
+      { ...fields, reason, until: new Date(ejectedUntilMs).toISOString() },
+      'a route fails: it is left alone where there is another',
+    );
+}
