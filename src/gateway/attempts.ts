@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { CallFailed } from './call.ts';
+import type { Gateway } from './gateway.ts';
 import type { CallEnding } from './route-health.ts';
 import { providerNameOf, type HttpRoute } from './route.ts';
 import type { Attempt } from './route-plan.ts';
@@ -13,30 +14,76 @@ import { bookLoss } from './settle.ts';
 /** A call of `running.attempt`, to its end. */
 export type Tried<Answer> = { readonly kind: 'answered'; readonly answer: Answer } | CallFailed;
 
+/** Makes one call. `noteAnswer` is to be called as soon as anything of an answer is there to be sent. */
+export type Call<Answer> = (noteAnswer: () => void) => Promise<Tried<Answer>>;
+
 /** The first call that gives an answer, or the last one when all have failed. */
-export async function tryRoutes<Answer>(running: Running, call: () => Promise<Tried<Answer>>): Promise<Tried<Answer>> {
-  const { retryBudget } = running.gateway.routing;
-  const retrying: Retrying = { startedAtMs: running.gateway.nowMs(), onRoute: 0, retries: 0 };
+export async function tryRoutes<Answer>(running: Running, call: Call<Answer>): Promise<Tried<Answer>> {
+  const { hold, plan, gateway } = running;
+  const retrying = new Retrying(gateway);
   try {
-    running.attempt = running.plan.begin(running.hold);
+    running.attempt = plan.begin(hold);
     passOverProbed(running);
     for (;;) {
-      const tried = await callRoute(running, call);
-      retrying.onRoute += 1;
-      if (tried.kind === 'answered' || !(await prepareNext(running, tried, retrying))) return tried;
+      const tried = await callRoute(running, call, retrying);
+      if (tried.kind === 'answered') return tried;
+      running.trace.upstreamStatus = tried.failure.status;
+      retrying.noteFailure(tried.failure);
+      if (!(await prepareNext(running, tried, retrying))) return { ...tried, failure: retrying.failureToTell };
     }
   } finally {
-    retryBudget.giveBack(retrying.retries);
+    retrying.giveBack();
   }
 }
 
-type Retrying = {
-  readonly startedAtMs: number;
+/** What the calls of one request have come to so far. */
+class Retrying {
   /** Calls of the present route. */
-  onRoute: number;
-  /** Calls beyond the first, as the budget granted them. */
-  retries: number;
-};
+  onRoute = 0;
+  /** Calls beyond the first. */
+  retries = 0;
+  readonly #gateway: Gateway;
+  readonly #startedAtMs: number;
+  #granted = 0;
+  #failure: UpstreamFailure | null = null;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#startedAtMs = gateway.nowMs();
+  }
+
+  /** Within which another call may begin. */
+  get leftMs(): number {
+    return this.#startedAtMs + this.#gateway.config.retries.deadline_ms - this.#gateway.nowMs();
+  }
+
+  /**
+   * The last one; but a fallback that refuses the request, or the operator's credential, hides no failure that will pass: the client may
+   * try again then.
+   */
+  get failureToTell(): UpstreamFailure {
+    if (!this.#failure) throw new Error('no call has failed');
+    return this.#failure;
+  }
+
+  noteFailure(failure: UpstreamFailure): void {
+    const isOfFirstRoute = !this.#failure || this.retries + 1 === this.onRoute;
+    if (isOfFirstRoute || nextStepAfter(failure) === 'again') this.#failure = failure;
+  }
+
+  /** Asks for one call more. */
+  take(): boolean {
+    if (!this.#gateway.routing.retryBudget.take()) return false;
+    this.#granted += 1;
+    this.retries += 1;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#gateway.routing.retryBudget.giveBack(this.#granted);
+    this.#granted = 0;
+  }
+}
 
 /** One request at a time tries a route that was out of use: another may have begun to while this one was held for. */
 function passOverProbed(running: Running): void {
@@ -54,28 +101,31 @@ function isFree({ gateway }: Running, { route }: Attempt): boolean {
   return route.transport === 'sandbox' || gateway.routing.health.isFree(route.name);
 }
 
-async function callRoute<Answer>(running: Running, call: () => Promise<Tried<Answer>>): Promise<Tried<Answer>> {
-  const { trace, attempt, gateway } = running;
+async function callRoute<Answer>(running: Running, call: Call<Answer>, retrying: Retrying): Promise<Tried<Answer>> {
+  const { trace, gateway } = running;
+  const { route } = running.attempt;
   trace.attempts = (trace.attempts ?? 0) + 1;
-  trace.provider = providerNameOf(attempt.route);
-  if (attempt.route.transport === 'sandbox') return call();
+  trace.provider = providerNameOf(route);
+  retrying.onRoute += 1;
+  if (route.transport === 'sandbox') return call(() => {});
   const { health } = gateway.routing;
-  const { name } = attempt.route;
-  health.begin(name);
   let ending: CallEnding = 'unknown';
+  health.begin(route.name);
   try {
-    const tried = await call();
+    const tried = await call(() => {
+      health.noteAnswer(route.name);
+      retrying.giveBack();
+    });
     if (tried.kind === 'answered') ending = 'good';
-    else if (!running.controller.signal.aborted) ending = noteFailure(running, attempt.route, tried.failure);
+    else if (!running.controller.signal.aborted) ending = noteFailure(running, route, tried.failure);
     return tried;
   } finally {
-    health.end(name, ending);
+    health.end(route.name, ending);
   }
 }
 
 /** Says in the log what the client is not told. */
 function noteFailure({ gateway, trace, requestId, model }: Running, route: HttpRoute, failure: UpstreamFailure): CallEnding {
-  trace.upstreamStatus = failure.status;
   const fields = {
     request_id: requestId,
     provider: route.name.provider,
@@ -95,18 +145,14 @@ function noteFailure({ gateway, trace, requestId, model }: Running, route: HttpR
 
 /** Makes `running.attempt` what is to be called next; false: nothing is, and the failure is to be told. */
 async function prepareNext(running: Running, failed: CallFailed, retrying: Retrying): Promise<boolean> {
-  const { gateway, trace } = running;
-  const { max_attempts: attemptsMax, deadline_ms: deadlineMs } = gateway.config.retries;
-  if (failed.begun || isGivenUp(running) || running.attempt.route.transport === 'sandbox') return false;
-  if ((trace.attempts ?? 0) >= attemptsMax) return false;
-  const leftMs = retrying.startedAtMs + deadlineMs - gateway.nowMs();
-  const next = chooseNext(running, failed.failure, { retrying, leftMs });
-  if (!next || !gateway.routing.retryBudget.take()) return false;
-  retrying.retries += 1;
-  await bookLoss(running, failed.progress);
-  if (next.attempt !== running.attempt) retrying.onRoute = 0;
+  const { route } = running.attempt;
+  if (failed.begun || isGivenUp(running) || route.transport === 'sandbox') return false;
+  const next = chooseNext(running, failed.failure, retrying);
+  if (!next || !retrying.take()) return false;
   if (next.waitMs > 0) await waitUnlessGone(running, next.waitMs);
   if (isGivenUp(running)) return false;
+  await bookLoss(running, failed.progress);
+  if (next.attempt !== running.attempt) retrying.onRoute = 0;
   running.attempt = next.attempt;
   return true;
 }
@@ -114,17 +160,14 @@ async function prepareNext(running: Running, failed: CallFailed, retrying: Retry
 type Next = { readonly attempt: Attempt; readonly waitMs: number };
 
 /** The same route after a wait, as often as it may be tried; else the next one at once. null: there is none, or no time for it. */
-function chooseNext(
-  running: Running,
-  failure: UpstreamFailure,
-  { retrying, leftMs }: { readonly retrying: Retrying; readonly leftMs: number },
-): Next | null {
+function chooseNext(running: Running, failure: UpstreamFailure, { onRoute, retries, leftMs }: Retrying): Next | null {
   const { attempt, gateway } = running;
-  const { attempts_per_route: onRouteMax, backoff_base_ms: baseMs, backoff_cap_ms: capMs } = gateway.config.retries;
+  const limits = gateway.config.retries;
   const step = nextStepAfter(failure);
-  if (step === 'never' || leftMs <= 0) return null;
-  if (step === 'again' && retrying.onRoute < onRouteMax) {
-    const waitMs = waitBeforeRetryMs(failure, retrying.retries, { baseMs, capMs, random: gateway.routing.random });
+  if (step === 'never' || leftMs <= 0 || retries + 1 >= limits.max_attempts) return null;
+  if (step === 'again' && onRoute < limits.attempts_per_route) {
+    const { backoff_base_ms: baseMs, backoff_cap_ms: capMs } = limits;
+    const waitMs = waitBeforeRetryMs(failure, retries, { baseMs, capMs, random: gateway.routing.random });
     if (waitMs !== null && waitMs < leftMs) return { attempt, waitMs };
   }
   const next = nextFree(running);

@@ -105,11 +105,12 @@ export class RouteHealth {
   #eject(record: HealthRecord, reason: 'failures' | 'refused' = 'failures'): void {
     const { ejectionMs, ejectionCapMs, nowMs, onChange } = this.#options;
     const lengthMs = reason === 'refused' ? ejectionCapMs : Math.min(ejectionMs * 2 ** record.ejections, ejectionCapMs);
+    const isNews = record.ejectedUntilMs === null || this.#isDue(record);
     if (record.ejectedUntilMs === null) this.#ejected += 1;
     record.ejections += 1;
     record.ejectedUntilMs = nowMs() + lengthMs;
     record.reason = reason;
-    onChange(this.#stateOf(record));
+    if (isNews) onChange(this.#stateOf(record));
   }
 
   #restore(record: HealthRecord): void {

@@ -14,29 +14,31 @@ import { UpstreamBroken } from './upstream.ts';
 
 export async function streamAnswer(running: Running): Promise<void> {
   stopWhenForsaken(running);
-  const copying = { output: new Output(running), growth: new HoldGrowth(running) };
+  const [output, growth] = [new Output(running), new HoldGrowth(running)];
   try {
-    const tried = await tryRoutes(running, async () => {
+    const tried = await tryRoutes(running, async (noteAnswer) => {
       const reply = await callUpstream(running);
-      return reply.kind === 'failure' ? reply : relay(running, openFrames(running, reply, answerContextOf(running)), copying);
+      if (reply.kind === 'failure') return reply;
+      return relay(running, openFrames(running, reply, answerContextOf(running)), { output, growth, noteAnswer });
     });
-    if (tried.kind === 'failure') await fail(running, tried, copying.output);
+    if (tried.kind === 'failure') await fail(running, tried, output);
   } finally {
-    copying.output.close();
+    output.close();
   }
 }
 
-type Copying = { readonly output: Output; readonly growth: HoldGrowth };
+type Copying = { readonly output: Output; readonly growth: HoldGrowth; readonly noteAnswer: () => void };
 
 /** A failure that it returns has yet to be told: where nothing of the answer has gone out, another call may take its place. */
-async function relay(running: Running, opened: OpenFrames, { output, growth }: Copying): Promise<Tried<void>> {
+async function relay(running: Running, opened: OpenFrames, copying: Copying): Promise<Tried<void>> {
   const { pipe } = opened;
+  const { output, growth } = copying;
   growth.beginAnew();
   const stopWatching = running.gateway.growths.watch(growth, {
     outputBytes: () => pipe.progress.outputBytes,
     onRefused: () => running.controller.abort(),
   });
-  const failure = await copyFrames(running, opened, { output, growth }).finally(stopWatching);
+  const failure = await copyFrames(running, opened, copying).finally(stopWatching);
   if (growth.isRefused && pipe.progress.status === 'running') await endAtLimit(running, pipe, output);
   else if (failure === null && pipe.progress.status === 'finished') await finish(running, pipe, output);
   else return brokenOff(pipe, failure ?? failureOf(pipe.progress), { hasBegun: output.hasFrames });
@@ -63,11 +65,11 @@ async function endAtLimit(running: Running, pipe: OpenFrames['pipe'], output: Ou
 async function copyFrames(
   running: Running,
   { frames, pipe }: OpenFrames,
-  { output, growth }: Copying,
+  { output, growth, noteAnswer }: Copying,
 ): Promise<UpstreamFailure | null> {
   try {
     for await (const text of frames) {
-      const written = passOn(running, text, { output, pipe });
+      const written = passOn(text, { output, pipe, noteAnswer });
       if (written) await written;
       const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;
       if (granted && !(await granted)) return null;
@@ -79,14 +81,14 @@ async function copyFrames(
   }
 }
 
-type Passing = Pick<Copying, 'output'> & Pick<OpenFrames, 'pipe'>;
+type Passing = Pick<Copying, 'output' | 'noteAnswer'> & Pick<OpenFrames, 'pipe'>;
 
-function passOn({ gateway, attempt }: Running, text: string, { output, pipe }: Passing): Promise<void> | void {
+function passOn(text: string, { output, pipe, noteAnswer }: Passing): Promise<void> | void {
   if (text === '') return;
   if (!output.hasFrames) {
     // A stream that fails with its first piece has said nothing worth a frame: another route may still serve, or the error have a status.
     if (pipe.progress.status === 'failed') return;
-    if (attempt.route.transport === 'http') gateway.routing.health.noteAnswer(attempt.route.name);
+    noteAnswer();
   }
   return output.write(text);
 }

@@ -1,0 +1,395 @@
+// A request survives its providers: what is tried again, where, and how often; always one hold, and one charge by what served.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { answerContent, streamFrames, wholeAnswer, type WireName } from '../support/answers.ts';
+import { endpoints } from '../support/endpoints.ts';
+import type { Reply } from '../support/http.ts';
+import { checkStream } from '../support/stream-rules.ts';
+import { endpointOf, modelLimits, servedBy, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
+import {
+  answerBytes,
+  answerJson,
+  answerSse,
+  answerStatus,
+  framesText,
+  hang,
+  thenReset,
+  type Script,
+  type SseFrame,
+} from '../support/upstream.ts';
+
+const firstAnswer = { text: 'from the first', tokens: { input: 10, output: 3 } };
+const secondAnswer = { text: 'from the second', tokens: { input: 20, output: 7 } };
+/** 10 × $1 + 3 × $10 a million, and 20 × $1 + 7 × $10. */
+const firstMicros = 40;
+const secondMicros = 90;
+
+let two: TwoRoutes;
+let key: string;
+let account: string;
+
+before(async () => {
+  const route = (provider: string, fields: object = {}) => ({ provider, model: `${provider}-model`, ...fields });
+  const toTwo = (fields: object) => ({ ...modelLimits, routes: [route('first', fields), route('second')] });
+  two = await startTwoRoutes({
+    limits: { stream_keep_alive_ms: 60 },
+    models: {
+      hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
+      'small-first': toTwo({ context_tokens: 300 }),
+      'small-both': {
+        ...modelLimits,
+        routes: [route('first', { context_tokens: 10 }), route('second', { context_tokens: 20 })],
+      },
+      'blind-first': toTwo({ lacks: ['vision', 'tools', 'streaming'] }),
+      'blind-both': {
+        ...modelLimits,
+        routes: [route('first', { lacks: ['tools'] }), route('second', { lacks: ['tools', 'streaming'] })],
+      },
+      reversed: { ...modelLimits, routes: [route('first', { rank: 5 }), route('second', { rank: 1 })] },
+      shared: { ...modelLimits, routes: [route('first', { rank: 0, weight: 3 }), route('second', { rank: 0 })] },
+      'claude-then-gpt': { ...modelLimits, routes: [route('first-anthropic'), route('second', { api: 'chat' })] },
+      search: { ...modelLimits, routes: [route('first', { api: 'responses' }), route('second', { api: 'responses' })] },
+    },
+  });
+  ({ key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 5 }));
+});
+after(() => two.stop());
+beforeEach(() => void two.calls());
+
+function ask(wire: WireName, fields: object = {}, headers: Record<string, string> = {}): Promise<Reply> {
+  const { path, body } = endpointOf(wire);
+  return two.gateway.post(path, { key, headers, body: body({ model: `two-${wire}`, ...fields }) });
+}
+
+const first = (wire: WireName) => answerContent(wire, firstAnswer);
+const second = (wire: WireName) => answerContent(wire, secondAnswer);
+const both = [false, true];
+
+type Play = (wire: WireName, stream: boolean) => Script;
+
+/** What passes, before anything of an answer was sent. */
+const passing: Readonly<Record<string, Play>> = {
+  ...Object.fromEntries(
+    [408, 409, 429, 500, 502, 503, 504, 529].map((status) => [`status ${status}`, () => answerStatus(status)]),
+  ),
+  'a reset before the answer': () => thenReset(null),
+  'a reset after the head': () => thenReset('', { headers: { 'content-type': 'application/json' } }),
+  'an HTML page': () => answerJson('<html>502</html>', { headers: { 'content-type': 'text/html' } }),
+  'an error under status 200': () => answerJson({ error: { message: 'Overloaded', type: 'server_error' } }),
+  'an empty answer': (_, stream) => (stream ? answerSse([]) : answerJson('')),
+  'JSON that is no answer': (_, stream) => (stream ? answerSse(['data: {"no\n\n']) : answerJson({ odd: 1 })),
+  'an answer that breaks off': (wire, stream) =>
+    stream ? answerBytes(Buffer.from('data: {"type":')) : answerJson(JSON.stringify(wholeAnswer(wire, firstAnswer)).slice(0, -9)),
+  'an error as the first event, or in its place': (wire, stream) => (stream ? answerSse([overloaded[wire]]) : answerStatus(529)),
+};
+
+const overloaded: Readonly<Record<WireName, SseFrame>> = {
+  messages: { event: 'error', data: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } },
+  chat: { data: { error: { message: 'Overloaded', code: 529 } } },
+  responses: { event: 'error', data: { type: 'error', sequence_number: 0, code: 'rate_limit_exceeded', message: 'Slow' } },
+};
+
+for (const [name, play] of Object.entries(passing)) {
+  test(`${name}: tried again there, then by the next route, under one hold`, { timeout: 60_000 }, async () => {
+    for (const { name: wire } of endpoints) {
+      for (const stream of both) {
+        const where = `${wire} ${stream ? 'streamed' : 'whole'}`;
+        two.play(wire, [play(wire, stream), first(wire)], [second(wire)]);
+        assertServed(await ask(wire, { stream }), wire, { text: firstAnswer.text, costMicros: firstMicros, where });
+        assert.deepEqual(two.calls(), [2, 0], where);
+
+        two.play(wire, [play(wire, stream)]);
+        const reply = await ask(wire, { stream });
+        assertServed(reply, wire, { text: secondAnswer.text, costMicros: secondMicros, where });
+        assert.deepEqual(two.calls(), [2, 1], where);
+        const provider = wire === 'messages' ? 'second-anthropic' : 'second';
+        assert.deepEqual(servedBy(reply), [provider, '3'], where);
+        assert.deepEqual(
+          await two.booked(reply),
+          { provider, costMicros: secondMicros, kinds: ['reserve', 'settle'], lossMicros: 0 },
+          where,
+        );
+      }
+    }
+  });
+}
+
+/** What the request itself is at fault for. */
+for (const status of [400, 404, 413, 422]) {
+  test(`status ${status} is told at once, and never tried again`, async () => {
+    for (const { name: wire } of endpoints) {
+      for (const stream of both) {
+        two.play(wire, [answerStatus(status)], [second(wire)]);
+        const reply = await ask(wire, { stream });
+        assert.deepEqual([reply.status, ...two.calls()], [400, 1, 0], `${wire} ${stream}`);
+        assert.deepEqual((await two.booked(reply)).kinds, ['reserve', 'release']);
+      }
+    }
+  });
+}
+
+for (const status of [401, 402, 403, 307]) {
+  test(`status ${status} is the route's own fault: the next one at once, or a 502`, async () => {
+    for (const { name: wire } of endpoints) {
+      for (const stream of both) {
+        two.play(wire, [answerStatus(status)], [second(wire)]);
+        assertServed(await ask(wire, { stream }), wire, { text: secondAnswer.text, costMicros: secondMicros, where: wire });
+        assert.deepEqual(two.calls(), [1, 1]);
+        await setTimeout(2);
+        const alone = await ask(wire, { stream, model: `one-${wire}` });
+        assert.deepEqual([alone.status, alone.error.code, ...two.calls()], [502, 'upstream_error', 1, 0]);
+      }
+    }
+  });
+}
+
+test('when every route fails, the client is told once all were tried, and it is free', async () => {
+  for (const { name: wire } of endpoints) {
+    for (const stream of both) {
+      two.play(wire, [answerStatus(529)], [answerStatus(500)]);
+      const reply = await ask(wire, { stream });
+      assert.deepEqual([reply.status, ...two.calls()], [502, 2, 2], wire);
+      assert.deepEqual(await two.booked(reply), { provider: null, costMicros: 0, kinds: ['reserve', 'release'], lossMicros: 0 });
+    }
+  }
+});
+
+test('a fallback that refuses the request does not hide that the first route is only busy', async () => {
+  two.play('chat', [answerStatus(529)], [answerStatus(400)]);
+  assert.equal((await ask('chat')).status, 503);
+  two.play('chat', [answerStatus(529), answerStatus(400)]);
+  assert.equal((await ask('chat')).status, 400, 'the same route knows better');
+});
+
+test('after its first event an answer is not begun anew: the format’s error event ends it', async () => {
+  for (const { name: wire } of endpoints) {
+    const { start, deltas } = streamFrames(wire, firstAnswer);
+    two.play(wire, [thenReset(framesText([...start, deltas[0]!]))], [second(wire)]);
+    const reply = await ask(wire, { stream: true });
+    assert.equal(checkStream(wire, reply.text, { straight: true }).ending, 'error', wire);
+    assert.deepEqual(two.calls(), [1, 0]);
+    assert.deepEqual(servedBy(reply), [wire === 'messages' ? 'first-anthropic' : 'first', '1']);
+    assert.deepEqual((await two.booked(reply)).kinds, ['reserve', 'release']);
+  }
+});
+
+test('what an attempt had generated that nobody saw is the operator’s loss, and not the client’s', async () => {
+  const { start, deltas } = streamFrames('chat', firstAnswer);
+  // All in one piece, so that nothing of it was sent before it was known to fail.
+  two.play('chat', [answerBytes(Buffer.from(framesText([...start, ...deltas, overloaded.chat])))], [second('chat')]);
+  const reply = await ask('chat', { stream: true });
+  assertServed(reply, 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'chat' });
+  assert.deepEqual(two.calls(), [2, 1]);
+  const { kinds, lossMicros, provider } = await two.booked(reply);
+  assert.deepEqual(kinds.toSorted(), ['release', 'release', 'reserve', 'reserve', 'reserve', 'settle']);
+  assert.ok(lossMicros > 0 && provider === 'second', `${lossMicros}`);
+});
+
+test('a route that does not answer in the time of the model is left', { timeout: 20_000 }, async () => {
+  two.play('chat', [hang], [second('chat')]);
+  const reply = await ask('chat', { model: 'hasty' });
+  assertServed(reply, 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'hasty' });
+  assert.deepEqual([...two.calls(), ...servedBy(reply)], [2, 1, 'second', '3']);
+});
+
+test('`Retry-After` is waited for where it is short, and not where it is long', { timeout: 20_000 }, async () => {
+  two.play('chat', [answerStatus(429, { retryAfter: '1' }), first('chat')], [second('chat')]);
+  const startedMs = performance.now();
+  assertServed(await ask('chat'), 'chat', { text: firstAnswer.text, costMicros: firstMicros, where: 'short' });
+  assert.ok(performance.now() - startedMs >= 1_000, 'it came too early');
+  assert.deepEqual(two.calls(), [2, 0]);
+  two.play('chat', [answerStatus(429, { retryAfter: '6' })], [second('chat')]);
+  assertServed(await ask('chat'), 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'long' });
+  assert.deepEqual(two.calls(), [1, 1]);
+  const alone = await ask('chat', { model: 'one-chat' });
+  assert.deepEqual([alone.status, alone.headers['retry-after'], ...two.calls()], [503, '6', 1, 0]);
+});
+
+test('a keep-alive carries nothing: another route may still serve, and the trailers say which', async () => {
+  for (const { name: wire } of endpoints) {
+    const late: Script = async (response, request) => {
+      await setTimeout(200);
+      await answerStatus(529)(response, request);
+    };
+    two.play(wire, [late], [second(wire)]);
+    const reply = await ask(wire, { stream: true });
+    assert.match(reply.text, /^: keep-alive\n\n/, wire);
+    assertServed(reply, wire, { text: secondAnswer.text, costMicros: secondMicros, where: wire });
+    assert.equal(reply.headers['x-service-route'], undefined);
+    assert.deepEqual(servedBy(reply), [wire === 'messages' ? 'second-anthropic' : 'second', '3']);
+    two.calls();
+  }
+});
+
+test('a client that leaves ends the retries, and pays nothing for failures', { timeout: 20_000 }, async () => {
+  for (const stream of both) {
+    two.play('chat', [answerStatus(429, { retryAfter: '1' })], [second('chat')]);
+    const { path, body } = endpointOf('chat');
+    const before = two.first.requests.length;
+    const { request } = two.gateway.open(path, { key, body: body({ model: 'two-chat', stream }) });
+    await two.first.request(before);
+    await setTimeout(100);
+    request.destroy();
+    await setTimeout(1_300);
+    assert.deepEqual(two.calls(), [1, 0]);
+    assert.equal((await two.gateway.balance(account)).heldMicros, 0);
+  }
+});
+
+test(
+  'under an Idempotency-Key the fallback runs once: whoever left finds its answer, charged once',
+  { timeout: 20_000 },
+  async () => {
+    for (const stream of both) {
+      const idempotency = { 'idempotency-key': `fallback-${stream}` };
+      two.play('chat', [answerStatus(429, { retryAfter: '1' }), answerStatus(503)], [second('chat')]);
+      const { path, body } = endpointOf('chat');
+      const { postedMicros } = await two.gateway.balance(account);
+      const before = two.first.requests.length;
+      const sent = { key, headers: idempotency, body: body({ model: 'two-chat', stream }) };
+      const { request } = two.gateway.open(path, sent);
+      await two.first.request(before);
+      request.destroy();
+      const reply = await two.gateway.post(path, sent);
+      assert.equal(reply.status, 200);
+      assert.ok(reply.text.includes(stream ? 'second' : secondAnswer.text));
+      assert.equal(reply.costMicros, 0);
+      assert.deepEqual(two.calls(), [2, 1]);
+      assert.equal((await two.gateway.balance(account)).postedMicros, postedMicros - secondMicros);
+    }
+  },
+);
+
+test('ranks go over the order of the list, and equal ranks share the load by weight', async () => {
+  two.play('chat', [first('chat')], [second('chat')]);
+  const { path, body } = endpointOf('chat');
+  const reply = await two.gateway.post(path, { key, body: body({ model: 'reversed' }) });
+  assert.deepEqual(servedBy(reply), ['second', '1']);
+  two.calls();
+  for (let sent = 0; sent < 200; sent++) await two.gateway.post(path, { key, body: body({ model: 'shared' }) });
+  const [ofFirst, ofSecond] = two.calls();
+  // Six standard deviations of 6.1 around 150.
+  assert.ok(ofFirst > 113 && ofFirst < 187 && ofFirst + ofSecond === 200, `${ofFirst} + ${ofSecond}`);
+});
+
+test('a route too small for the request is skipped, unless all are: then the widest one decides', async () => {
+  two.play('chat', [first('chat')], [second('chat')]);
+  const { path, body } = endpointOf('chat');
+  const long = { messages: [{ role: 'user', content: 'many words '.repeat(100) }] };
+  const send = (model: string, fields = {}) => two.gateway.post(path, { key, body: body({ model, ...fields }) });
+  assert.deepEqual(servedBy(await send('small-first')), ['first', '1']);
+  assert.deepEqual(servedBy(await send('small-first', long)), ['second', '1']);
+  assert.deepEqual(servedBy(await send('small-both', long)), ['second', '1']);
+});
+
+test('a route that lacks what the request needs is skipped; when all do, the first one’s refusal is told', async () => {
+  two.play('chat', [first('chat')], [second('chat')]);
+  const { path, body } = endpointOf('chat');
+  const send = (model: string, fields = {}) => two.gateway.post(path, { key, body: body({ model, ...fields }) });
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+  assert.deepEqual(servedBy(await send('blind-first')), ['first', '1']);
+  for (const fields of [{ tools }, { stream: true }, { messages: [{ role: 'user', content: [image] }] }]) {
+    assert.deepEqual(servedBy(await send('blind-first', fields)), ['second', '1'], JSON.stringify(fields));
+  }
+  two.calls();
+  const refused = await send('blind-both', { tools });
+  assert.deepEqual([refused.status, refused.error.code, refused.error.param], [400, 'invalid_request', 'tools']);
+  assert.deepEqual(two.calls(), [0, 0]);
+});
+
+test('a Messages request goes on at another vendor only if nothing of it is lost', async () => {
+  two.first.on('/v1/messages', answerStatus(529));
+  two.second.on('/v1/chat/completions', second('chat'));
+  const messages = [
+    { role: 'user', content: 'Hello!' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' },
+        { type: 'text', text: 'Hi' },
+      ],
+    },
+    { role: 'user', content: 'And?' },
+  ];
+  const lossless = [{}, { temperature: 0.5 }, { system: 'Be brief.' }];
+  const lossy = [{ messages }, { top_k: 5 }, { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }];
+  for (const fields of lossless) {
+    const reply = await ask('messages', { model: 'claude-then-gpt', ...fields });
+    assert.deepEqual([reply.status, ...servedBy(reply), ...two.calls()], [200, 'second', '3', 2, 1], JSON.stringify(fields));
+    assert.equal(reply.json()['model'], 'claude-then-gpt');
+  }
+  for (const fields of lossy) {
+    const reply = await ask('messages', { model: 'claude-then-gpt', ...fields });
+    assert.deepEqual([reply.status, ...two.calls()], [503, 2, 0], JSON.stringify(fields));
+  }
+  // Other formats say what was left out.
+  two.first.on('/v1/messages', answerStatus(529));
+  const chat = await ask('chat', { model: 'claude-then-gpt', seed: 1 });
+  assert.deepEqual([chat.status, ...servedBy(chat)], [200, 'second', '3']);
+});
+
+test('one hold covers the dearest route, and the charge is by the price of the one that served', async () => {
+  const searched = {
+    ...wholeAnswer('responses', firstAnswer),
+    output: [{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } }],
+  };
+  const fields = { model: 'search', tools: [{ type: 'web_search' }], max_tool_calls: 2 };
+  two.play('responses', [answerJson(searched)], [answerJson(searched)]);
+  const cheap = await ask('responses', fields);
+  two.play('responses', [answerStatus(500)]);
+  const dear = await ask('responses', fields);
+  assert.deepEqual([cheap.costMicros, dear.costMicros], [10_000 + firstMicros, 50_000 + firstMicros]);
+  const holds = await two.gateway.database.read
+    .selectFrom('charges')
+    .select('hold_micros')
+    .where('id', 'in', [cheap.requestId, dear.requestId])
+    .execute();
+  assert.equal(holds[0]!.hold_micros, holds[1]!.hold_micros);
+  assert.ok(Number(holds[0]!.hold_micros) > 100_000, 'both searches at the dearer price');
+});
+
+test('a test key sees what a status becomes, without retries', async () => {
+  const { key: testKey } = await two.gateway.makeKey();
+  for (const stream of both) {
+    const { path, body } = endpointOf('chat');
+    const messages = [{ role: 'user', content: 'sandbox: status=529' }];
+    const reply = await two.gateway.post(path, { key: testKey, body: body({ model: 'two-chat', stream, messages }) });
+    assert.equal(reply.status, 503);
+    const line = await logLineOf(reply);
+    assert.deepEqual([line['attempts'], line['provider']], [1, 'sandbox']);
+  }
+  assert.deepEqual(two.calls(), [0, 0]);
+});
+
+test('the log line names the route that served and the attempts', async () => {
+  two.play('chat', [answerStatus(500)], [second('chat')]);
+  const line = await logLineOf(await ask('chat'));
+  assert.deepEqual([line['provider'], line['attempts'], line['status']], ['second', 3, 200]);
+});
+
+async function logLineOf({ requestId }: Reply): Promise<Record<string, unknown>> {
+  for (;;) {
+    const lines = two.gateway.program.output.split('\n').filter((line) => line.includes(requestId) && line.includes('"request"'));
+    if (lines[0]) return JSON.parse(lines[0]) as Record<string, unknown>;
+    await setTimeout(20);
+  }
+}
+
+function assertServed(
+  reply: Reply,
+  wire: WireName,
+  expected: { readonly text: string; readonly costMicros: number; readonly where: string },
+): void {
+  const { where } = expected;
+  assert.equal(reply.status, 200, `${where}: ${reply.text.slice(0, 300)}`);
+  assert.equal(reply.costMicros, expected.costMicros, where);
+  if (String(reply.headers['content-type']).startsWith('text/event-stream')) {
+    const { ending, text } = checkStream(wire, reply.text, { straight: true });
+    assert.deepEqual([ending, text], ['success', expected.text], where);
+  } else {
+    assert.ok(reply.text.includes(expected.text), `${where}: ${reply.text}`);
+  }
+}

@@ -1,0 +1,107 @@
+// A gateway whose models have two routes, each to a provider of its own on a local server of its own, and what became of a request there.
+import assert from 'node:assert/strict';
+import type { WireName } from './answers.ts';
+import { endpoints, type Endpoint } from './endpoints.ts';
+import { startGateway, upstreamKey, type TestGateway } from './gateway.ts';
+import type { Reply } from './http.ts';
+import { startUpstream, type LocalUpstream, type Script } from './upstream.ts';
+
+/** USD per million tokens. */
+const prices = { input: 1, output: 10 };
+export const modelLimits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices };
+
+/** Of each format on the straight path: `two-chat` leads to `first` and then to `second`, `one-chat` to `first` alone. */
+const models = Object.fromEntries(
+  endpoints.flatMap(({ name }) => {
+    const suffix = name === 'messages' ? '-anthropic' : '';
+    const route = (provider: string) => ({ provider: provider + suffix, model: `${provider}-model`, api: name });
+    return [
+      [`two-${name}`, { ...modelLimits, routes: [route('first'), route('second')] }],
+      [`one-${name}`, { ...modelLimits, routes: [route('first')] }],
+    ];
+  }),
+);
+
+export type TwoRoutes = {
+  readonly gateway: TestGateway;
+  readonly first: LocalUpstream;
+  readonly second: LocalUpstream;
+  /** How often each was called since this was last asked. */
+  readonly calls: () => readonly [first: number, second: number];
+  /** What both play for a format from now on. */
+  readonly play: (wire: WireName, first: readonly [Script, ...Script[]], second?: readonly [Script, ...Script[]]) => void;
+  /** The one charge and the entries of a request, by kind. */
+  readonly booked: (reply: Reply) => Promise<Booked>;
+  readonly stop: () => Promise<void>;
+};
+
+type Booked = {
+  readonly provider: string | null;
+  readonly costMicros: number;
+  readonly kinds: readonly string[];
+  readonly lossMicros: number;
+};
+
+export async function startTwoRoutes(
+  config: Record<string, unknown> & { readonly models?: object; readonly retries?: object } = {},
+): Promise<TwoRoutes> {
+  const second = await startUpstream();
+  const gateway = await startGateway((first) => ({
+    log: { level: 'info' },
+    ...config,
+    providers: {
+      first: { kind: 'openai', base_url: `${first.url}/v1`, api_key: upstreamKey },
+      second: { kind: 'openai', base_url: `${second.url}/v1`, api_key: upstreamKey, tool_prices: { web_search: 0.05 } },
+      'first-anthropic': { kind: 'anthropic', base_url: first.url, api_key: upstreamKey },
+      'second-anthropic': { kind: 'anthropic', base_url: second.url, api_key: upstreamKey },
+    },
+    models: { ...models, ...config.models },
+    // No waits to speak of, and nothing is put out of use, unless the test is about that.
+    retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 100, ...config.retries },
+    health: { failures: 1_000, ejection_cap_ms: 1, ...(config['health'] as object) },
+  }));
+  const first = gateway.upstream;
+  let [seenFirst, seenSecond] = [0, 0];
+  return {
+    gateway,
+    first,
+    second,
+    calls: () => {
+      const counts = [first.requests.length - seenFirst, second.requests.length - seenSecond] as const;
+      [seenFirst, seenSecond] = [first.requests.length, second.requests.length];
+      return counts;
+    },
+    play: (wire, firstScripts, secondScripts) => {
+      const { upstreamPath } = endpointOf(wire);
+      first.on(upstreamPath, ...firstScripts);
+      if (secondScripts) second.on(upstreamPath, ...secondScripts);
+    },
+    booked: (reply) => readBooked(gateway, reply),
+    stop: async () => {
+      await gateway.stop();
+      await second.close();
+    },
+  };
+}
+
+export function endpointOf(wire: WireName): Endpoint {
+  return endpoints.find(({ name }) => name === wire)!;
+}
+
+async function readBooked({ database }: TestGateway, { requestId }: Reply): Promise<Booked> {
+  const charges = await database.read.selectFrom('charges').selectAll().where('id', '=', requestId).execute();
+  const entries = await database.read.selectFrom('entries').selectAll().where('id', 'like', `${requestId}%`).execute();
+  assert.ok(charges.length <= 1);
+  return {
+    provider: charges[0]?.provider ?? null,
+    costMicros: Number(charges[0]?.cost_micros ?? 0),
+    kinds: entries.map(({ kind }) => kind),
+    lossMicros: entries.reduce((sum, { loss_micros: loss }) => sum + Number(loss), 0),
+  };
+}
+
+/** From the head, or the trailers of a stream whose head went out before it was known. */
+export function servedBy({ headers, trailers }: Reply): readonly [route: unknown, attempts: unknown] {
+  const told = (name: string) => headers[name] ?? trailers[name];
+  return [told('x-service-route'), told('x-service-attempts')];
+}
