@@ -1,6 +1,5 @@
 // A request survives its providers: what is tried again, where, and how often; always one hold, and one charge by what served.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { answerContent, streamFrames, wholeAnswer, type WireName } from '../support/answers.ts';
@@ -227,9 +226,9 @@ test('a client that leaves ends the retries, and pays nothing for failures', { t
   for (const stream of both) {
     two.play('chat', [answerStatus(429, { retryAfter: '1' })], [second('chat')]);
     const { path, body } = endpointOf('chat');
-    const before = two.first.requests.length;
+    const seen = two.first.requests.length;
     const { request } = two.gateway.open(path, { key, body: body({ model: 'two-chat', stream }) });
-    await two.first.request(before);
+    await two.first.request(seen);
     await setTimeout(100);
     request.destroy();
     await setTimeout(1_300);
@@ -247,10 +246,10 @@ test(
       two.play('chat', [answerStatus(429, { retryAfter: '1' }), answerStatus(503)], [second('chat')]);
       const { path, body } = endpointOf('chat');
       const { postedMicros } = await two.gateway.balance(account);
-      const before = two.first.requests.length;
+      const seen = two.first.requests.length;
       const sent = { key, headers: idempotency, body: body({ model: 'two-chat', stream }) };
       const { request } = two.gateway.open(path, sent);
-      await two.first.request(before);
+      await two.first.request(seen);
       request.destroy();
       const reply = await two.gateway.post(path, sent);
       assert.equal(reply.status, 200);
