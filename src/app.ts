@@ -71,7 +71,6 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId) });
   const kept = { database, secret, onError: report('answers that are kept cannot be read or tidied up; it is tried again') };
   const limits = openLimits({ database, owner, onError: report('rate limits cannot be shared; each gateway has its own') });
-  const runs = new ActiveRuns();
   const gateway: Gateway = {
     config,
     catalog,
@@ -91,10 +90,10 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     log,
     nowMs: Date.now,
     owner,
-    runs,
+    runs: new ActiveRuns(),
     keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms),
     growths: new HoldGrowths(),
-    routing: createRouting(config, { log, runs }),
+    routing: createRouting(config, log),
   };
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);

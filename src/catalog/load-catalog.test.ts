@@ -50,6 +50,22 @@ function isLive(yaml: string, env?: Record<string, string>): boolean {
   return catalog.liveRoutes(catalog.resolve('gpt-x')!).length > 0;
 }
 
+test('routes stand by rank, as written within one, and by their place in the list where they have none', () => {
+  const route = (fields: string) => `{ provider: ollama${fields} }`;
+  const routes = [', model: a, rank: 2', ', model: b', ', model: c', ', model: d, rank: 0, weight: 5'].map(route);
+  const model = load(`models: { m: { routes: [${routes.join(', ')}], timeouts: { idle_ms: 5 } } }`).resolve('m')!;
+  assert.deepEqual(
+    model.routes.map(({ upstreamModel, rank, weight }) => [upstreamModel, rank, weight]),
+    [
+      ['d', 0, 5],
+      ['b', 1, 1],
+      ['a', 2, 1],
+      ['c', 2, 1],
+    ],
+  );
+  assert.deepEqual(model.timeouts, { idle_ms: 5 });
+});
+
 describe('a built-in model', () => {
   test('is read whole, its prices newest first in picodollars a token', () => {
     const [model] = load('').list();

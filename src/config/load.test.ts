@@ -316,6 +316,28 @@ describe('faults', () => {
     ['models:\n  m: { routes: [{ provider: opena, model: x }] }\n', '2:29', /must be the name of a provider; got "opena"/],
     ['models:\n  m: { routes: [] }\n', '2:16', /^models\.m\.routes must have at least 1 item; got 0/],
     [
+      'models:\n  m: { routes: [{ provider: groq, model: x, rank: -1 }] }\n',
+      '2:51',
+      /^models\.m\.routes\[0\]\.rank must be a whole number from 0 to 1000; got -1/,
+    ],
+    [
+      'models:\n  m: { routes: [{ provider: groq, model: x, weight: 0.5 }] }\n',
+      '2:53',
+      /^models\.m\.routes\[0\]\.weight must be a whole number from 1 to 1000000; got 0\.5/,
+    ],
+    [
+      'models:\n  m: { routes: [{ provider: groq, model: x, lacks: [sight] }] }\n',
+      '2:53',
+      /^models\.m\.routes\[0\]\.lacks\[0\] must be `streaming`, `vision` or `tools`; got "sight"/,
+    ],
+    [
+      'models:\n  m: { timeouts: { idle_ms: 0 } }\n',
+      '2:29',
+      /^models\.m\.timeouts\.idle_ms must be a whole number from 1 to 86400000; got 0/,
+    ],
+    ['retries: { max_attempts: 0 }\n', '1:26', /^retries\.max_attempts must be a whole number from 1 to 20; got 0/],
+    ['health: { failures: many }\n', '1:21', /^health\.failures must be a whole number from 1 to 1000; got "many"/],
+    [
       'models:\n  m: { routes: [{ provider: groq, model: x, api: responses }] }\n',
       '2:50',
       /must be a format that groq .* speaks: chat; got "responses"/,

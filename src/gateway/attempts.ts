@@ -73,7 +73,8 @@ class Retrying {
 
   /** Asks for one call more. */
   take(): boolean {
-    if (!this.#gateway.routing.retryBudget.take()) return false;
+    const { routing, runs } = this.#gateway;
+    if (!routing.retryBudget.take(runs.count)) return false;
     this.#granted += 1;
     this.retries += 1;
     return true;

@@ -8,6 +8,8 @@ export type Client = {
   /** Calls back once when the connection goes before the answer was complete; at once when it has gone already. */
   readonly onGone: (callback: () => void) => void;
   readonly sendAnswer: (body: string, headers: Headers) => void;
+  /** Whether the head of its stream went out while it waited for another request; left out: it never waits. */
+  readonly hasHead?: () => boolean;
   /** Sends the head of an event stream. */
   readonly startStream: (headers: Headers, trailerNames: readonly string[]) => ClientStream;
 };

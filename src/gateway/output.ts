@@ -77,6 +77,7 @@ export class Output implements KeptStream {
   #open(): ClientStream {
     if (this.#stream) return this.#stream;
     const { gateway, client, hold } = this.#running;
+    this.#isEarly ||= client.hasHead?.() ?? false;
     const { cost, balance, reserved, route, attempts, ignored } = gateway.headers;
     const head = { ...requestHeaders(this.#running), ...answerHeaders(this.#running) };
     const served = this.#isEarly ? {} : routeHeaders(this.#running);

@@ -6,7 +6,6 @@ export type RetryBudgetOptions = {
   readonly percent: number;
   /** However few requests are under way. */
   readonly floor: number;
-  readonly inFlight: () => number;
 };
 
 export class RetryBudget {
@@ -17,10 +16,13 @@ export class RetryBudget {
     this.#options = options;
   }
 
-  /** Takes the right to one more call; false when there is none. It is given back when the request has ended, and not before. */
-  take(): boolean {
-    const { percent, floor, inFlight } = this.#options;
-    if (this.#taken >= Math.max(floor, Math.floor((inFlight() * percent) / 100))) return false;
+  /**
+   * Takes the right to one more call; false when there is none. `inFlight`: how many requests are under way. It is given back when an answer
+   * has begun or the request has ended, and not before.
+   */
+  take(inFlight: number): boolean {
+    const { percent, floor } = this.#options;
+    if (this.#taken >= Math.max(floor, Math.floor((inFlight * percent) / 100))) return false;
     this.#taken += 1;
     return true;
   }

@@ -1,5 +1,4 @@
 // What all requests share on their way to the providers: which routes work, how many retries there may be, and chance.
-import type { ActiveRuns } from './active-runs.ts';
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../lib/log.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -12,10 +11,7 @@ export type Routing = {
   readonly random: () => number;
 };
 
-export function createRouting(
-  { health, retries }: Config,
-  { log, runs }: { readonly log: Logger; readonly runs: ActiveRuns },
-): Routing {
+export function createRouting({ health, retries }: Config, log: Logger): Routing {
   return {
     health: new RouteHealth({
       failuresMax: health.failures,
@@ -24,11 +20,7 @@ export function createRouting(
       nowMs: Date.now,
       onChange: (route) => logChange(log, route),
     }),
-    retryBudget: new RetryBudget({
-      percent: retries.budget_percent,
-      floor: retries.budget_floor,
-      inFlight: () => runs.count,
-    }),
+    retryBudget: new RetryBudget({ percent: retries.budget_percent, floor: retries.budget_floor }),
     random: Math.random,
   };
 }

@@ -63,11 +63,11 @@ async function runClaimed(claim: Claim, run: () => Promise<void>): Promise<void>
 
 function waitingClientOf(admitted: Admitted, client: Client): WaitingClient {
   const { gateway } = admitted;
-  const { cost, balance, cache } = gateway.headers;
+  const { cost, balance, cache, route, attempts, ignored } = gateway.headers;
   return new WaitingClient(client, {
     nowMs: () => gateway.keepAlives.nowMs(),
     headers: requestHeaders(admitted),
-    trailerNames: [cost, balance, cache],
+    trailerNames: [cost, balance, cache, route, attempts, ignored],
   });
 }
 

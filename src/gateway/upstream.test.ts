@@ -136,6 +136,15 @@ test('one after the other, requests share a connection; at once, each has its ow
   assert.equal(upstream.connections(), 4);
 });
 
+test('a call with a time to connect of its own has connections of its own, and other times share them', async (t) => {
+  const { send, upstream } = await start(t, local.answerJson({}));
+  for (const changed of [{}, { idle_ms: 7_000, first_byte_ms: 7_000, total_ms: 7_000 }, { connect_ms: 1_000 }, {}]) {
+    assert.equal((await send({}, changed)).kind, 'answer');
+    await setImmediate();
+  }
+  assert.equal(upstream.connections(), 2);
+});
+
 test('a connection is used again after a stream that was read to its end', async (t) => {
   const { send, upstream } = await start(t, local.answerSse([frame]));
   for (let turn = 0; turn < 3; turn++) {

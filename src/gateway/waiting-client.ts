@@ -54,6 +54,10 @@ export class WaitingClient implements Client, KeptStream {
     return this.#client.isGone();
   }
 
+  hasHead(): boolean {
+    return this.#stream !== null;
+  }
+
   onGone(callback: () => void): void {
     this.#client.onGone(callback);
   }

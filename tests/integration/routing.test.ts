@@ -222,6 +222,21 @@ test('a keep-alive carries nothing: another route may still serve, and the trail
   }
 });
 
+test('a stream that was opened while it waited for another says in its trailers who served', async () => {
+  const late: Script = async (response, request) => {
+    await setTimeout(200);
+    await answerStatus(400)(response, request);
+  };
+  two.play('chat', [late, first('chat')]);
+  const retry = () => ask('chat', { stream: true }, { 'idempotency-key': 'waits' });
+  const replies = await Promise.all([retry(), retry()]);
+  const [served, ...others] = replies.filter(({ text }) => text.endsWith('data: [DONE]\n\n'));
+  assert.ok(served && others.length === 0);
+  assert.match(served.text, /^: keep-alive\n\n/);
+  assert.equal(served.headers['x-service-route'], undefined);
+  assert.deepEqual([servedBy(served), served.costMicros], [['first', '1'], firstMicros]);
+});
+
 test('a client that leaves ends the retries, and pays nothing for failures', { timeout: 20_000 }, async () => {
   for (const stream of both) {
     two.play('chat', [answerStatus(429, { retryAfter: '1' })], [second('chat')]);
