@@ -1,5 +1,4 @@
 // The only place that wires the parts together: configuration in, a running gateway out.
-import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
 import { ResponseCache } from './cache/response-cache.ts';
@@ -31,6 +30,7 @@ import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { Overload } from './server/overload.ts';
 import { createServer } from './server/server.ts';
+import { urlOf } from './server/server-url.ts';
 
 export type App = {
   /** Where it listens, as a client reaches it. */
@@ -108,7 +108,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     await ledger.close();
     await database.close();
   };
-  return { url: urlOf(server.server.address() as AddressInfo), gateway, firstAccount, stop };
+  return { url: urlOf(server), gateway, firstAccount, stop };
 }
 
 /** An installation without accounts gets one with a test key, so that a newcomer has something to paste. */
@@ -118,9 +118,4 @@ async function ensureFirstAccount(database: Database, digestKey: Buffer): Promis
   const id = await createAccount(database, { name: 'Default' }, createLedgers);
   const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' });
   return { id, testKey: made?.key ?? null };
-}
-
-function urlOf({ address, port }: AddressInfo): string {
-  const reachable = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -17,7 +17,7 @@ export type Tried<Answer> = { readonly kind: 'answered'; readonly answer: Answer
 /** Makes one call. `noteAnswer` is to be called as soon as anything of an answer is there to be sent. */
 export type Call<Answer> = (noteAnswer: () => void) => Promise<Tried<Answer>>;
 
-/** The first call that gives an answer, or the last one when all have failed. */
+/** The first call that gives an answer; when all have failed the last one, with the failure to tell. */
 export async function tryRoutes<Answer>(running: Running, call: Call<Answer>): Promise<Tried<Answer>> {
   const { hold, plan, gateway } = running;
   const retrying = new Retrying(gateway);
@@ -28,8 +28,8 @@ export async function tryRoutes<Answer>(running: Running, call: Call<Answer>): P
       const tried = await callRoute(running, call, retrying);
       if (tried.kind === 'answered') return tried;
       running.trace.upstreamStatus = tried.failure.status;
-      retrying.noteFailure(tried.failure);
-      if (!(await prepareNext(running, tried, retrying))) return { ...tried, failure: retrying.failureToTell };
+      const failure = retrying.noteFailure(tried, running.attempt);
+      if (!(await prepareNext(running, tried, retrying))) return { ...tried, failure };
     }
   } finally {
     retrying.giveBack();
@@ -45,7 +45,7 @@ class Retrying {
   readonly #gateway: Gateway;
   readonly #startedAtMs: number;
   #granted = 0;
-  #failure: UpstreamFailure | null = null;
+  #passing: { readonly failure: UpstreamFailure; readonly attempt: Attempt } | null = null;
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
@@ -58,17 +58,12 @@ class Retrying {
   }
 
   /**
-   * The last one; but a fallback that refuses the request, or the operator's credential, hides no failure that will pass: the client may
-   * try again then.
+   * Notes how a call of the route has failed, and returns what is to be told if it was the last: a route that refuses the request, or the
+   * operator's credential, hides no failure of another one that will pass, since the client may try again then.
    */
-  get failureToTell(): UpstreamFailure {
-    if (!this.#failure) throw new Error('no call has failed');
-    return this.#failure;
-  }
-
-  noteFailure(failure: UpstreamFailure): void {
-    const isOfFirstRoute = !this.#failure || this.retries + 1 === this.onRoute;
-    if (isOfFirstRoute || nextStepAfter(failure) === 'again') this.#failure = failure;
+  noteFailure({ failure }: CallFailed, attempt: Attempt): UpstreamFailure {
+    if (nextStepAfter(failure) === 'again') this.#passing = { failure, attempt };
+    return this.#passing && this.#passing.attempt !== attempt ? this.#passing.failure : failure;
   }
 
   /** Asks for one call more. */

@@ -101,3 +101,19 @@ test('silence of a model that thinks is held for as reasoning; slow words are no
   await settled();
   assert.deepEqual(plain.extensions, []);
 });
+
+test('a call that takes the place of a failed one counts from nothing, under what is held already', async () => {
+  const { growth, extensions, clock } = openStream({ thinking: true });
+  assert.equal(await growth.cover(bytesOf(4_000)), true);
+  clock.nowMs = 60_000;
+  growth.beginAnew();
+  assert.equal(growth.cover(bytesOf(3_000)), undefined);
+  await settled();
+  assert.equal(extensions.length, 1, 'neither the failed call’s output nor its silence counts');
+  assert.equal(growth.cover(bytesOf(4_600)), undefined);
+  await settled();
+  assert.deepEqual(
+    extensions.map(({ part }) => part),
+    [1, 2],
+  );
+});

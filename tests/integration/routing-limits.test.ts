@@ -93,7 +93,7 @@ test(
   'a route that fails is left alone, tried by one request at a time, and used again when it works',
   { timeout: 60_000 },
   async (t) => {
-    const ejectionMs = 1_500;
+    const ejectionMs = 3_000;
     const { two, ask } = await start(t, {
       retries: { max_attempts: 2, attempts_per_route: 1, backoff_base_ms: 1, budget_floor: 100 },
       health: { failures: 3, ejection_ms: ejectionMs, ejection_cap_ms: 60_000 },
@@ -125,10 +125,14 @@ test(
     assert.equal((await ask('one-chat')).status, 503);
     assert.deepEqual(two.calls(), [1, 0]);
 
+    // Connections are opened ahead, so that all come at the same moment.
+    const manyAtOnce = () => Promise.all(Array.from({ length: 80 }, () => ask()));
+    await manyAtOnce();
+    assert.deepEqual(two.calls(), [0, 80]);
     await setTimeout(ejectionMs);
     two.play('chat', [afterMs(300, answer)]);
-    const replies = await Promise.all(Array.from({ length: 20 }, () => ask()));
-    assert.deepEqual(two.calls(), [1, 19]);
+    const replies = await manyAtOnce();
+    assert.deepEqual(two.calls(), [1, 79]);
     assert.equal(replies.filter((reply) => servedBy(reply)[0] === 'first').length, 1);
     assert.deepEqual(servedBy(await ask()), ['first', '1']);
     assert.deepEqual((await gateway.get('/readyz')).json()['routes_in_trouble'], []);

@@ -133,10 +133,12 @@ for (const status of [401, 402, 403, 307]) {
   test(`status ${status} is the route's own fault: the next one at once, or a 502`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
+        // Here a refused credential is out of use for a millisecond.
+        await setTimeout(5);
         two.play(wire, [answerStatus(status)], [second(wire)]);
         assertServed(await ask(wire, { stream }), wire, { text: secondAnswer.text, costMicros: secondMicros, where: wire });
         assert.deepEqual(two.calls(), [1, 1]);
-        await setTimeout(2);
+        await setTimeout(5);
         const alone = await ask(wire, { stream, model: `one-${wire}` });
         assert.deepEqual([alone.status, alone.error.code, ...two.calls()], [502, 'upstream_error', 1, 0]);
       }
@@ -160,6 +162,8 @@ test('a fallback that refuses the request does not hide that the first route is 
   assert.equal((await ask('chat')).status, 503);
   two.play('chat', [answerStatus(529), answerStatus(400)]);
   assert.equal((await ask('chat')).status, 400, 'the same route knows better');
+  two.play('chat', [answerStatus(307)], [answerStatus(400)]);
+  assert.equal((await ask('chat')).status, 400, 'the first one would not have served later either');
 });
 
 test('after its first event an answer is not begun anew: the format’s error event ends it', async () => {
