@@ -90,7 +90,12 @@ export function endpointOf(wire: WireName): Endpoint {
 
 async function readBooked({ database }: TestGateway, { requestId }: Reply): Promise<Booked> {
   const charges = await database.read.selectFrom('charges').selectAll().where('id', '=', requestId).execute();
-  const entries = await database.read.selectFrom('entries').selectAll().where('id', 'like', `${requestId}%`).execute();
+  const entries = await database.read
+    .selectFrom('entries')
+    .selectAll()
+    .where('id', 'like', `${requestId}%`)
+    .orderBy('seq')
+    .execute();
   assert.ok(charges.length <= 1);
   return {
     provider: charges[0]?.provider ?? null,
