@@ -43,6 +43,15 @@ export function countUsage(counted: {
   return { ...input, outputTokens: tokensFromBytes(counted.outputBytes), reasoningTokens: 0 };
 }
 
+/**
+ * The upstream's count with its output replaced by ours where it counted none although it wrote something: some hosts give 0 for what they
+ * did not count. `outputBytes`: what it wrote.
+ */
+export function withOutputCounted<Counted extends Usage | null>(usage: Counted, outputBytes: number): Counted {
+  if (usage === null || usage.outputTokens > 0 || outputBytes === 0) return usage;
+  return { ...usage, outputTokens: tokensFromBytes(outputBytes) };
+}
+
 /** A token count from an upstream, which is untrusted input: a whole number from 0 to `max`, else null. */
 export function readTokenCount(value: unknown, max = 100_000_000): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max ? value : null;

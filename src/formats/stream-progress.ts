@@ -15,6 +15,10 @@ export function unreadableStream(message: string): UpstreamFailure {
   return { kind: 'unreadable', status: null, message: message.slice(0, 300), retryAfterSeconds: null };
 }
 
+export function repeatedStart(): UpstreamFailure {
+  return unreadableStream('the stream starts a second time');
+}
+
 export function unreadableEvent(data: string): UpstreamFailure {
   return unreadableStream(`an event is not a JSON object: ${data.slice(0, 200)}`);
 }

@@ -2,8 +2,9 @@
 import { keepCallsConsistent } from '../canonical/consistent-calls.ts';
 import { raiseCustomCalls } from '../canonical/custom-tools.ts';
 import type { StreamEvent } from '../canonical/event.ts';
+import { withOutputCounted } from '../canonical/usage.ts';
 import type { SseEvent } from '../lib/sse.ts';
-import type { StreamPipe, StreamReader } from './format.ts';
+import type { StreamPipe, StreamProgress, StreamReader } from './format.ts';
 
 /** `loweredTools`: the custom tools that the upstream was given as functions. */
 export function translateStream(
@@ -13,7 +14,7 @@ export function translateStream(
 ): StreamPipe<SseEvent> {
   const raise = loweredTools.size === 0 ? null : raiseCustomCalls(loweredTools);
   const keepConsistent = keepCallsConsistent();
-  const write = (event: StreamEvent) => writer.push(keepConsistent(event));
+  const write = (event: StreamEvent) => writer.push(keepConsistent(counted(event, writer.progress)));
   const writeAll = (events: readonly StreamEvent[]) => (raise ? events.flatMap(raise) : events).map(write).join('');
   return {
     push: (event) => writeAll(reader.push(event)),
@@ -23,4 +24,8 @@ export function translateStream(
     fail: writer.fail,
     progress: writer.progress,
   };
+}
+
+function counted(event: StreamEvent, { outputBytes }: StreamProgress): StreamEvent {
+  return event.type === 'finish' ? { ...event, usage: withOutputCounted(event.usage, outputBytes) } : event;
 }

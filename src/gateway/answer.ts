@@ -4,6 +4,7 @@ import { makeCallsConsistent } from '../canonical/consistent-calls.ts';
 import { raiseCustomAnswer } from '../canonical/custom-tools.ts';
 import type { AssistantPart } from '../canonical/request.ts';
 import type { StreamEvent } from '../canonical/event.ts';
+import { withOutputCounted } from '../canonical/usage.ts';
 import { UnreadableAnswer, type RelayedAnswer } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import { utf8Length } from '../lib/tokens.ts';
@@ -87,13 +88,10 @@ function translated(running: Running, answer: Answer): Answer {
 }
 
 function write(running: Running, answer: Answer): Tried<RelayedAnswer> {
-  const relayed: RelayedAnswer = {
-    body: running.format.writeAnswer(answer, answerContextOf(running)),
-    usage: answer.usage,
-    stop: answer.stop,
-    outputBytes: answer.content.reduce((bytes, part) => bytes + partBytes(part), 0),
-  };
-  return { kind: 'answered', answer: relayed };
+  const outputBytes = answer.content.reduce((bytes, part) => bytes + partBytes(part), 0);
+  const usage = withOutputCounted(answer.usage, outputBytes);
+  const body = running.format.writeAnswer({ ...answer, usage }, answerContextOf(running));
+  return { kind: 'answered', answer: { body, usage, stop: answer.stop, outputBytes } };
 }
 
 function partBytes(part: AssistantPart): number {

@@ -34,7 +34,9 @@ export function failureOf(error: Error, hasAnswered: boolean): UpstreamFailure {
   }
   const message = [code, messageOf(error)].filter((word) => word !== '').join(': ');
   if (hasAnswered) return makeFailure('broken-stream', message);
-  return makeFailure(error.name === 'HTTPParserError' ? 'unreadable' : 'connection', message);
+  // A head that contradicts itself, say by two lengths, is an answer too.
+  const isNonsense = error.name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+  return makeFailure(isNonsense ? 'unreadable' : 'connection', message);
 }
 
 /** Whether the request itself could not be written, say for a line break in a key: our fault or the configuration's. */

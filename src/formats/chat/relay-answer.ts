@@ -1,6 +1,6 @@
 // The straight path down, for a whole answer: everything of the upstream's stays but the model's name.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { checkAnswer, type Choice } from './read-answer.ts';
 import { meterMessage } from './relay-meter.ts';
@@ -14,12 +14,13 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const meter = new OutputMeter();
   for (const { message } of choices) meterMessage(meter, message);
   const outputBytes = meter.bytes;
-  const usage = readUsage(answer.usage);
+  const told = readUsage(answer.usage);
+  const usage = withOutputCounted(told, outputBytes);
   return {
     body: {
       ...answer,
       model: context.model,
-      usage: usage ? answer.usage : writeUsage(countUsage({ ...context, outputBytes, early: null })),
+      usage: usage && usage === told ? answer.usage : writeUsage(usage ?? countUsage({ ...context, outputBytes, early: null })),
     },
     usage,
     stop: readChoiceStop(choices[0]!),

@@ -2,7 +2,7 @@
 // the charge is recorded.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
@@ -87,7 +87,7 @@ class ChatStreamRelay {
     if (this.progress.status !== 'running') return '';
     this.#lastChunk = chunk;
     this.progress.searches = countSearches(this.#context.request);
-    this.progress.usage = readUsage(chunk.usage) ?? this.progress.usage;
+    this.#readUsage(chunk);
     if (!this.#wantsUsage && chunk.usage !== undefined) {
       // The gateway asked for it: neither the chunk that carries only usage nor `usage: null` on the others is the client's.
       if (choices.length === 0) return '';
@@ -95,6 +95,15 @@ class ChatStreamRelay {
     }
     chunk.model = this.#context.model;
     return formatSse(null, JSON.stringify(chunk));
+  }
+
+  /** What is charged is shown. */
+  #readUsage(chunk: Record<string, unknown>): void {
+    const told = readUsage(chunk.usage);
+    if (!told) return;
+    const usage = withOutputCounted(told, this.progress.outputBytes);
+    if (usage !== told) chunk.usage = writeUsage(usage);
+    this.progress.usage = usage;
   }
 
   #readChoice(choice: JsonObject): void {

@@ -1,6 +1,6 @@
 // The straight path down: the upstream's answer as it came, under the catalogue's model id, and with a usage if it had none.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
@@ -11,13 +11,15 @@ import { isSearchDone, readSearches } from './web-search.ts';
 /** Throws UnreadableAnswer when the body is no message. An answer without usage is shown our own count, as it is charged. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
   const message = requireMessage(body);
-  const usage = readUsage(message.usage);
   const meter = new OutputMeter();
   for (const block of message.content) meterBlock(meter, block);
   const outputBytes = meter.bytes;
+  const told = readUsage(message.usage);
+  const usage = withOutputCounted(told, outputBytes);
+  const shown = () => writeMessageUsage(usage ?? countUsage({ ...context, outputBytes, early: null }));
   const relayed = { ...message, model: context.model };
   return {
-    body: usage ? relayed : { ...relayed, usage: writeMessageUsage(countUsage({ ...context, outputBytes, early: null })) },
+    body: usage && usage === told ? relayed : { ...relayed, usage: shown() },
     usage,
     stop: readStop(message.stop_reason, message.stop_sequence),
     outputBytes,

@@ -1,7 +1,7 @@
 // The straight path down, streamed: each event is handed on with the text it came in, save the first, which names the model, and the
 // last, which waits for the charge.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage, type Usage } from '../../canonical/usage.ts';
+import { countUsage, withOutputCounted, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
@@ -10,7 +10,7 @@ import { readFailure, writeError } from './errors.ts';
 import { parseEvent, typeOf } from './read-stream.ts';
 import { meterBlockStart, meterDelta } from './relay-meter.ts';
 import { readStop } from './stop.ts';
-import { brokenStream, newProgress, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
 import { closeFrames } from './write-stream.ts';
@@ -33,6 +33,7 @@ class MessageStreamRelay {
   lastFrame = formatSse('message_stop', '{"type":"message_stop"}');
   readonly #context: AnswerContext;
   readonly #usage = new StreamUsage();
+  #hasStarted = false;
   #openIndex: unknown = null;
   readonly #meter = new OutputMeter();
 
@@ -47,7 +48,8 @@ class MessageStreamRelay {
     if (!event) return this.#fail(unreadableEvent(raw.data));
     switch (typeOf(raw, event)) {
       case 'message_start':
-        return this.#relayStart(raw, event);
+        // Clients take a second start for a fault of their own.
+        return this.#hasStarted ? this.#fail(repeatedStart()) : this.#relayStart(raw, event);
       case 'content_block_start':
         if (isSearchDone(event.content_block)) this.progress.searches = (this.progress.searches ?? 0) + 1;
         this.#openIndex = event.index;
@@ -89,6 +91,7 @@ class MessageStreamRelay {
   }
 
   #relayStart(raw: SseEvent, event: JsonObject): string {
+    this.#hasStarted = true;
     const { message } = event;
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
@@ -108,8 +111,13 @@ class MessageStreamRelay {
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return frameOf(raw, event);
     this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
-    if (this.#usage.total) return frameOf(raw, event);
-    return frameOf({ event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(this.#ownCount()) }) }, event);
+    const told = this.#usage.total;
+    const counted = withOutputCounted(told, this.progress.outputBytes);
+    if (counted && counted === told) return frameOf(raw, event);
+    return frameOf(
+      { event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(counted ?? this.#ownCount()) }) },
+      event,
+    );
   }
 
   #ownCount(): Usage {
@@ -119,7 +127,7 @@ class MessageStreamRelay {
   #finish(): string {
     this.progress.status = 'finished';
     this.progress.stop ??= { reason: 'end', sequence: null };
-    this.progress.usage = this.#usage.total;
+    this.progress.usage = withOutputCounted(this.#usage.total, this.progress.outputBytes);
     return '';
   }
 

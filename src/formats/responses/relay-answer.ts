@@ -1,6 +1,6 @@
 // The straight path down: the upstream's response with the specification's few edits; all else is untouched.
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
 import { requireResponse } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
@@ -12,10 +12,12 @@ import { countSearches } from './web-search.ts';
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
   const response = requireResponse(body);
   const { outputBytes, ...has } = inspectOutput(response.output);
-  const usage = readUsage(response.usage);
+  const told = readUsage(response.usage);
+  const usage = withOutputCounted(told, outputBytes);
+  const shown = () => writeUsage(usage ?? countUsage({ ...context, outputBytes, early: null }));
   const relayed = relayResponse(response, relayOutput(response.output, context), context);
   return {
-    body: usage ? relayed : { ...relayed, usage: writeUsage(countUsage({ ...context, outputBytes, early: null })) },
+    body: usage && usage === told ? relayed : { ...relayed, usage: shown() },
     usage,
     stop: readStop(response, has),
     outputBytes,

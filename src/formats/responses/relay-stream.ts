@@ -3,7 +3,7 @@
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
@@ -15,7 +15,7 @@ import { OpenItems } from './open-items.ts';
 import { inProgress, writeResponse } from './response-body.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, newProgress, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { countSearches, isSearchDone } from './web-search.ts';
 
@@ -68,6 +68,9 @@ class ResponseStreamRelay {
         return this.#fail(readFailure(payload.response ?? payload));
       case 'response.output_item.added':
         return this.#beforeItem(payload.item) + this.#pass(message, event.data);
+      case 'response.created':
+        // Clients take a second start for a fault of their own.
+        return this.#response ? this.#fail(repeatedStart()) : this.#pass(message, event.data);
       default:
         return this.#pass(message, event.data);
     }
@@ -78,7 +81,7 @@ class ResponseStreamRelay {
   }
 
   limit(): string {
-    const begin = this.#sequence === 1 ? this.#event('response.in_progress', { response: this.#response }) : '';
+    const begin = this.#begin();
     const frames = this.#open.closingEvents().map(({ type, payload }) => this.#pass({ type, payload: { type, ...payload } }, ''));
     const response = { ...this.#response, incomplete_details: { reason: 'max_output_tokens' }, output: [], usage: null };
     return begin + frames.join('') + this.#finish('response.incomplete', response);
@@ -90,16 +93,18 @@ class ResponseStreamRelay {
   }
 
   fail(error: ApiError, requestId: string): string {
-    const begin = this.#response ? '' : this.#begin();
+    const begin = this.#begin();
     const response = { ...this.#response, output: [...this.#items.values()] };
     return begin + writeFailure({ error, requestId, response, sequence: this.#sequence });
   }
 
-  /** A stream that failed before its first event still starts as every stream does. */
+  /** What is missing of the start of a stream that ends here: its first two events, or the second. */
   #begin(): string {
-    const response = writeResponse(this.#context, inProgress);
-    this.#response = response;
-    return this.#event('response.created', { response }) + this.#event('response.in_progress', { response });
+    const hasCreated = this.#response !== null;
+    const response = (this.#response ??= writeResponse(this.#context, inProgress));
+    if (this.#sequence > 1) return '';
+    const created = hasCreated ? '' : this.#event('response.created', { response });
+    return created + this.#event('response.in_progress', { response });
   }
 
   /** Writes the made-up reasoning item if the first item is no reasoning. */
@@ -179,13 +184,16 @@ class ResponseStreamRelay {
     const { outputBytes, ...has } = inspectOutput(output);
     const status = type.slice('response.'.length);
     this.progress.outputBytes = Math.max(this.progress.outputBytes, outputBytes);
-    this.progress.usage = readUsage(response.usage);
+    const told = readUsage(response.usage);
+    const counted = withOutputCounted(told, this.progress.outputBytes);
+    this.progress.usage = counted;
     this.progress.searches = countSearches(response, output);
     this.progress.stop = readStop({ ...response, status }, has);
     this.progress.status = 'finished';
-    const usage = this.progress.usage
-      ? response.usage
-      : writeUsage(countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: null }));
+    const usage =
+      counted && counted === told
+        ? response.usage
+        : writeUsage(counted ?? countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: null }));
     this.#last = { type, response: { ...relayResponse(response, output, this.#context), status, usage } };
     return frames;
   }

@@ -1,0 +1,114 @@
+// The table of tests/support/faults.ts, through the started program with a live key: 0 hangs, 0 wrong charges, 0 leaks, always a proper
+// ending in the client's format; and nothing of what was told in confidence is found anywhere afterwards.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { metricsToken, providerKeyCore, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { canaryCores } from '../support/fault-server.ts';
+import { allCells, idempotencyKeyCore, newLane, runCells, type CellResult, type Lane } from '../support/fault-table.ts';
+import { findSecrets, type Secret } from '../support/secrets.ts';
+
+const lanesCount = 48;
+/** `FAULTS=^usage`: only the rows whose fault or pair matches. */
+const chosen = new RegExp(process.env['FAULTS'] ?? '.');
+
+let faulty: FaultGateway;
+let lanes: Lane[];
+
+before(async () => {
+  faulty = await startFaultGateway({ log: { level: 'trace' } });
+  lanes = await Promise.all(Array.from({ length: lanesCount }, () => newLane(faulty)));
+});
+after(() => faulty.stop());
+
+test('every fault, pair and kind: no hang, the right charge, a proper ending', { timeout: 600_000 }, async (t) => {
+  const cells = allCells().filter(({ fault, pair }) => chosen.test(fault.name) || chosen.test(pair.name));
+  const startMs = performance.now();
+  const results = await runCells(cells, lanes);
+  const leaks = await countLeaks();
+  const problems = results.filter(({ problem }) => problem !== null);
+  summarize(t, { results, problems, leaks, seconds: Math.round((performance.now() - startMs) / 1_000) });
+  assert.deepEqual(describe(problems), []);
+  assert.equal(leaks, 0);
+});
+
+/** Runs that are still open, and upstream connections on which an answer is still under way, once there was time to close them. */
+async function countLeaks(): Promise<number> {
+  const leaksNow = async () =>
+    (await faulty.gateway.get('/readyz')).json<{ running: number }>().running + faulty.server.busySockets;
+  for (let tries = 0; tries < 30 && (await leaksNow()) > 0; tries++) await sleep(100);
+  return leaksNow();
+}
+
+type Summary = {
+  readonly results: readonly CellResult[];
+  readonly problems: readonly CellResult[];
+  readonly leaks: number;
+  readonly seconds: number;
+};
+
+function summarize(t: TestContext, { results, problems, leaks, seconds }: Summary): void {
+  const countOf = (words: RegExp) => problems.filter(({ problem }) => words.test(problem!)).length;
+  t.diagnostic(
+    `${results.length} cells in ${seconds} s: ${countOf(/^a hang/)} hangs, ${countOf(/^the charge/)} wrong charges, ` +
+      `${leaks} leaks, ${countOf(/^a leak/)} secrets told, ${problems.length} problems in all`,
+  );
+}
+
+function describe(problems: readonly CellResult[]): string[] {
+  return problems.map(
+    ({ cell: { fault, pair, stream, isKeyed }, problem }) =>
+      `${fault.name}, ${pair.name}, ${stream ? 'stream' : 'whole'}${isKeyed ? ', keyed' : ''}: ${problem}`,
+  );
+}
+
+test('keys, prompts and answers are in no log, no file and no other answer', async (t) => {
+  const secrets: Secret[] = [
+    { name: 'the provider key', text: providerKeyCore },
+    { name: 'a prompt', text: canaryCores.prompt },
+    { name: 'an answer', text: canaryCores.answer },
+    { name: 'an Idempotency-Key', text: idempotencyKeyCore },
+    ...lanes.map(({ key }) => ({ name: 'a client key', text: key })),
+  ];
+  const places = [
+    ...(await publicPlaces()),
+    ...dataFiles(),
+    { name: 'the log', bytes: Buffer.from(faulty.gateway.program.output) },
+  ];
+  const found = places.flatMap(({ name, bytes }) => findSecrets(bytes, secrets).map((secret) => `${secret} in ${name}`));
+  const bytes = places.reduce((sum, place) => sum + place.bytes.length, 0);
+  t.diagnostic(`${found.length} of ${secrets.length} secrets found in ${places.length} places, ${bytes} bytes`);
+  assert.deepEqual(found, []);
+});
+
+type Place = { readonly name: string; readonly bytes: Buffer };
+
+async function publicPlaces(): Promise<Place[]> {
+  const [{ key }] = lanes as [Lane];
+  const paths: Readonly<Record<string, string | undefined>> = {
+    '/metrics': metricsToken,
+    '/readyz': undefined,
+    '/v1/models': undefined,
+    '/v1/usage?limit=100': key,
+    '/v1/balance': key,
+  };
+  return Promise.all(
+    Object.entries(paths).map(async ([path, bearer]) => {
+      const reply = await faulty.gateway.get(path, bearer === undefined ? {} : { key: bearer });
+      assert.equal(reply.status, 200, path);
+      return { name: path, bytes: Buffer.from(JSON.stringify(reply.headers) + reply.text) };
+    }),
+  );
+}
+
+/** All that the program has written: the database with its log, and whatever else. The configuration is the operator's own. */
+function dataFiles(): Place[] {
+  const folder = faulty.gateway.program.dataDir;
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'tollgate.yaml')
+    .map((entry) => join(entry.parentPath, entry.name));
+  assert.ok(names.some((name) => name.endsWith('tollgate.db')) || process.env['TOLLGATE_TEST_DATABASE'] === 'postgres');
+  return names.map((name) => ({ name: name.slice(folder.length + 1), bytes: readFileSync(name) }));
+}

@@ -1,0 +1,69 @@
+// Providers that repeat in their errors what they were sent: the operator's key, and what a client asked in confidence. The message of a
+// refused request may reach the client who sent it, without the key; nothing else of it may reach anybody.
+import type { Expected, Fault } from './faults.ts';
+import { begunFramesOf, chunkedAnswer, httpAnswer, type FaultCall, type PlayFault } from './fault-server.ts';
+
+const failed: Expected = { kind: 'refused', code: 'upstream_error' };
+
+/** All that a provider could repeat, in words. */
+function quote({ request: { head, body } }: FaultCall): string {
+  const key = /^(?:authorization: *bearer|x-api-key:|x-goog-api-key:) *(\S+)/im.exec(head)?.[1];
+  return `The key ${key} of org-0123456789abcdef (https://${key}:x@internal.provider.example/${key}?key=${key}) cannot: ${body}`;
+}
+
+const errorOf = (call: FaultCall) =>
+  JSON.stringify({ type: 'error', error: { type: 'api_error', message: quote(call), debug: call.request } });
+
+function echo(name: string, play: (call: FaultCall) => string, expected: Fault['expect'] | Expected): Fault {
+  const send: PlayFault = async (call) => call.write(play(call));
+  return { name: `echo-${name}`, play: send, expect: typeof expected === 'function' ? expected : () => expected };
+}
+
+/** One line of a head may not hold what ends it. */
+const inHead = (text: string) => text.replaceAll(/[^ -~]/g, ' ');
+
+export const echoFaults: readonly Fault[] = [
+  echo('bad-request', (call) => httpAnswer(errorOf(call), { status: '400 Bad Request' }), {
+    kind: 'refused',
+    code: 'invalid_request',
+  }),
+  echo('unprocessable-text', (call) => httpAnswer(quote(call), { status: '422 No', type: 'text/plain' }), {
+    kind: 'refused',
+    code: 'invalid_request',
+  }),
+  echo('credential', (call) => httpAnswer(errorOf(call), { status: '401 Unauthorized' }), failed),
+  echo('forbidden', (call) => httpAnswer(errorOf(call), { status: '403 Forbidden' }), failed),
+  echo('too-many', (call) => httpAnswer(errorOf(call), { status: '429 Slow' }), {
+    kind: 'refused',
+    code: 'upstream_unavailable',
+  }),
+  echo('html', (call) => httpAnswer(`<html>${quote(call)}</html>`, { status: '500 Oops', type: 'text/html' }), failed),
+  echo(
+    'head',
+    (call) =>
+      httpAnswer('{}', {
+        status: `500 ${inHead(quote(call))}`,
+        headers: [`X-Echo: ${inHead(quote(call))}`, `Retry-After: ${inHead(quote(call))}`, `Location: ${inHead(quote(call))}`],
+      }),
+    failed,
+  ),
+  echo('redirect', (call) => httpAnswer('', { status: '302 Found', headers: [`Location: /${inHead(quote(call))}`] }), failed),
+  echo('no-http', (call) => `${quote(call)}\r\n\r\n`, failed),
+  echo('under-200', (call) => httpAnswer(errorOf(call)), failed),
+  echo('no-json', (call) => httpAnswer(quote(call), { type: call.stream ? 'text/event-stream' : 'application/json' }), failed),
+  echo(
+    'content-type',
+    (call) => httpAnswer('{"odd":1}', { type: `application/${inHead(quote(call)).replaceAll(/\s/g, '-')}` }),
+    failed,
+  ),
+  echo(
+    'event',
+    (call) => chunkedAnswer([...begunFramesOf(call), { event: 'error', data: errorOf(call) }]),
+    ({ stream }) => (stream ? { kind: 'broken', code: 'upstream_error' } : null),
+  ),
+  echo(
+    'frame',
+    (call) => chunkedAnswer([...begunFramesOf(call), `data: {${JSON.stringify(quote(call))}\n\n`]),
+    ({ stream }) => (stream ? { kind: 'broken', code: 'upstream_error' } : null),
+  ),
+];

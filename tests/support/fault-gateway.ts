@@ -1,0 +1,110 @@
+// The started program in front of the fault server, with a model for each wire format of an upstream, and short timeouts.
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { endpoints, type Endpoint } from './endpoints.ts';
+import type { UpstreamWireName } from './answers.ts';
+import { faults } from './faults.ts';
+import { startFaultServer, type FaultServer } from './fault-server.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
+import { modelLimits } from './usage-faults.ts';
+
+export type FaultPair = {
+  readonly name: string;
+  readonly client: Endpoint;
+  readonly wire: UpstreamWireName;
+  readonly straight: boolean;
+};
+
+const wires: readonly UpstreamWireName[] = ['responses', 'chat', 'messages', 'gemini'];
+
+export const faultPairs: readonly FaultPair[] = endpoints.flatMap((client) =>
+  wires.map((wire) => ({ name: `${client.name} on ${wire}`, client, wire, straight: client.name === wire })),
+);
+
+/** USD per million tokens, and so microdollars a token. */
+export const faultPrices = { input: 3, output: 15, cache_read: 0.5 };
+
+/** A refused connection is no matter of a request: its models lead to a port where nothing listens. */
+export function faultModel(wire: UpstreamWireName, isRefused = false): string {
+  return `${isRefused ? 'refused' : 'faulty'}-${wire}`;
+}
+
+/** A silence of `silenceMs` ends an answer, and so does `totalMs` of anything. */
+export const faultTimeouts = { silenceMs: 2_000, totalMs: 5_000 };
+export const metricsToken = 'token-for-the-metrics-of-tests';
+
+export type FaultGateway = { readonly gateway: TestGateway; readonly server: FaultServer; readonly stop: () => Promise<void> };
+
+export async function startFaultGateway(config: object = {}): Promise<FaultGateway> {
+  const server = await startFaultServer(new Map(faults.flatMap(({ name, play }) => (play ? [[name, play] as const] : []))));
+  const closed = `http://127.0.0.1:${await closedPort()}`;
+  const gateway = await startGateway({
+    providers: { ...providersAt(server.url, ''), ...providersAt(closed, 'refused-') },
+    models: Object.fromEntries(
+      wires.flatMap((wire) => [
+        [faultModel(wire), modelOf(wire, '')],
+        [faultModel(wire, true), modelOf(wire, 'refused-')],
+      ]),
+    ),
+    metrics: { token: metricsToken },
+    ...config,
+  });
+  return {
+    gateway,
+    server,
+    stop: async () => {
+      try {
+        await gateway.stop();
+      } finally {
+        await server.close();
+      }
+    },
+  };
+}
+
+const routes = {
+  responses: { provider: 'openai', api: 'responses' },
+  chat: { provider: 'openai', api: 'chat' },
+  messages: { provider: 'anthropic' },
+  gemini: { provider: 'google' },
+} as const;
+
+function modelOf(wire: UpstreamWireName, prefix: string): object {
+  const { provider, ...route } = routes[wire];
+  return {
+    routes: [{ ...route, provider: prefix + provider, model: 'upstream-model' }],
+    context_tokens: modelLimits.input,
+    max_input_tokens: modelLimits.input,
+    max_output_tokens: modelLimits.output,
+    prices: faultPrices,
+  };
+}
+
+/** Distinct from every other text of the tests, with characters that URLs escape, and of no provider's usual shape. */
+export const providerKeyCore = 'k3y/of=the~operator';
+const providerKey = `sk-provider+${providerKeyCore}-0123456789`;
+
+function providersAt(url: string, prefix: string): object {
+  const common = {
+    api_key: providerKey,
+    timeouts: {
+      connect_ms: 1_000,
+      first_byte_ms: faultTimeouts.silenceMs,
+      idle_ms: faultTimeouts.silenceMs,
+      total_ms: faultTimeouts.totalMs,
+    },
+  };
+  return {
+    [`${prefix}openai`]: { kind: 'openai', base_url: `${url}/v1`, ...common },
+    [`${prefix}anthropic`]: { kind: 'anthropic', base_url: url, ...common },
+    [`${prefix}google`]: { kind: 'google', base_url: url, ...common },
+  };
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

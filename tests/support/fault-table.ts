@@ -1,0 +1,211 @@
+// The table of faults: every fault on every pair of formats, as a stream and not, with and without an Idempotency-Key. Each cell is a story
+// of one to three requests on an account of its lane, so that its charge is the exact change of a balance.
+import assert from 'node:assert/strict';
+import { estimateInputTokens } from '../../src/lib/tokens.ts';
+import type { ChargedTokens, Expected, ErrorCode, Fault } from './faults.ts';
+import { faults } from './faults.ts';
+import { faultModel, faultPairs, faultPrices, providerKeyCore, type FaultGateway, type FaultPair } from './fault-gateway.ts';
+import { answerText, canaryCores, faultMark, goodTokens, promptCanary } from './fault-server.ts';
+import type { Reply } from './http.ts';
+import { readPlainly } from './plain/read-plainly.ts';
+import { checkStream } from './stream-rules.ts';
+
+export type Cell = {
+  readonly id: string;
+  readonly fault: Fault;
+  readonly pair: FaultPair;
+  readonly stream: boolean;
+  readonly isKeyed: boolean;
+  readonly expected: Expected;
+};
+
+export function allCells(): Cell[] {
+  const cells: Cell[] = [];
+  for (const fault of faults) {
+    for (const pair of faultPairs) {
+      for (const stream of [false, true]) {
+        const expected = fault.expect({ wire: pair.wire, stream, straight: pair.straight });
+        if (!expected || (fault.isHeavy && !pair.straight)) continue;
+        for (const isKeyed of [false, true]) cells.push({ id: `cell-${cells.length}`, fault, pair, stream, isKeyed, expected });
+      }
+    }
+  }
+  return cells;
+}
+
+export type CellResult = { readonly cell: Cell; readonly problem: string | null };
+
+/** How long a request may take: far above all that is configured. */
+const hangMs = 30_000;
+
+/** What a cell needs of where it runs. */
+export type Lane = { readonly faulty: FaultGateway; readonly key: string; readonly account: string };
+
+export async function newLane(faulty: FaultGateway): Promise<Lane> {
+  const { key, account } = await faulty.gateway.makeKey({ mode: 'live', creditUsd: 1_000 });
+  return { faulty, key, account };
+}
+
+/** Runs the cells on these lanes, a few heavy ones at a time. */
+export async function runCells(cells: readonly Cell[], lanes: readonly Lane[]): Promise<CellResult[]> {
+  const results: CellResult[] = [];
+  for (const isHeavy of [false, true]) {
+    const queue = cells.filter(({ fault }) => (fault.isHeavy ?? false) === isHeavy);
+    const workers = lanes.slice(0, isHeavy ? 2 : lanes.length).map(async (lane) => {
+      for (let cell = queue.shift(); cell; cell = queue.shift()) results.push({ cell, problem: await problemOf(lane, cell) });
+    });
+    await Promise.all(workers);
+  }
+  return results;
+}
+
+async function problemOf(lane: Lane, cell: Cell): Promise<string | null> {
+  try {
+    await runCell(lane, cell);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function runCell(lane: Lane, cell: Cell): Promise<void> {
+  const first = await askAndCheck(lane, cell, cell.expected);
+  if (!cell.isKeyed) return;
+  if (first.isSuccess) return checkReplay(lane, cell, first.reply, 1);
+  // The key is free again. A port without a listener stays one; any other fault is over.
+  if (cell.fault.play === null) return void (await askAndCheck(lane, cell, cell.expected));
+  const second = await askAndCheck(lane, cell, { kind: 'complete' });
+  await checkReplay(lane, cell, second.reply, 2);
+}
+
+async function checkReplay(lane: Lane, cell: Cell, stored: Reply, calls: number): Promise<void> {
+  const before = await lane.faulty.gateway.balance(lane.account);
+  const reply = await ask(lane, cell);
+  assert.deepEqual(
+    [reply.status, reply.headers['x-service-cache'], reply.costMicros],
+    [200, 'idempotent-replay', 0],
+    'the replay',
+  );
+  assert.equal(withoutComments(reply.text), withoutComments(stored.text), 'the replay');
+  assert.deepEqual(await lane.faulty.gateway.balance(lane.account), before, 'the charge of a replay');
+  assert.equal(lane.faulty.server.callsOf(cell.id), calls, 'the requests upstream');
+}
+
+const withoutComments = (text: string) => text.replaceAll(/^:.*\n\n/gm, '');
+
+/** One request, and everything that must hold of it. */
+async function askAndCheck(lane: Lane, cell: Cell, expected: Expected): Promise<{ reply: Reply; isSuccess: boolean }> {
+  const { gateway } = lane.faulty;
+  const before = await gateway.balance(lane.account);
+  const reply = await ask(lane, cell);
+  const after = await gateway.balance(lane.account);
+  const isSuccess = checkReply(cell, expected, reply);
+  if (isSuccess) checkContent(cell, expected, reply);
+  const chargedMicros = before.postedMicros - after.postedMicros;
+  assert.equal(after.heldMicros, 0, 'something stays held');
+  assert.equal(chargedMicros, isSuccess ? costOf(cell, expected) : 0, `the charge: ${reply.status} ${reply.text.slice(-300)}`);
+  assert.equal(reply.costMicros, isSuccess ? chargedMicros : null, 'the charge that was told');
+  return { reply, isSuccess };
+}
+
+/** Throws when the reply is not of the kind that is expected; returns whether it is a success. */
+function checkReply(cell: Cell, expected: Expected, reply: Reply): boolean {
+  const { pair, stream } = cell;
+  const start = `${reply.status} ${reply.text.slice(0, 400)}`;
+  assert.match(reply.requestId, /^req_/);
+  checkConfidence(cell, reply);
+  if (reply.status !== 200) {
+    if (expected.kind === 'complete') assert.fail(`the ending: ${start}`);
+    checkRefusal(pair, expected, reply);
+    return false;
+  }
+  assert.notEqual(expected.kind, 'refused', `the ending: ${start}`);
+  if (!stream) {
+    assert.notEqual(expected.kind, 'broken', `the ending: ${start}`);
+    return true;
+  }
+  const { ending } = checkStream(pair.client.name, reply.text, { straight: pair.straight });
+  const isSuccess = ending === 'success';
+  if (expected.kind !== 'either') assert.equal(isSuccess, expected.kind === 'complete', `the ending: ${reply.text.slice(-400)}`);
+  if (expected.kind === 'broken') assert.ok(reply.text.includes(`"${expected.code}"`), `the code: ${reply.text.slice(-400)}`);
+  return isSuccess;
+}
+
+/** The answer is the cell's own, and where the charge is by our own count, that is what the client is shown. */
+function checkContent(cell: Cell, expected: Expected, reply: Reply): void {
+  if (expected.kind !== 'complete') return;
+  const { text, usage } = readPlainly(cell.pair.client.name, cell.stream, reply.text);
+  assert.equal(text, answerText(cell.id), 'the text');
+  if (typeof expected.tokens !== 'string' || !usage) return;
+  const { input, output } = tokensOf(cell, expected);
+  assert.deepEqual([usage.input, usage.output], [input, output], 'the usage that is shown');
+}
+
+/** No key is in the reply, and nothing that was said in another cell's request or answer. */
+function checkConfidence({ id }: Cell, reply: Reply): void {
+  const head = JSON.stringify([reply.headers, reply.trailers]);
+  for (const secret of [providerKeyCore, idempotencyKeyCore, 'tg_live_']) {
+    assert.ok(!head.includes(secret) && !reply.text.includes(secret), `a leak: ${secret} in ${reply.text.slice(0, 600)}`);
+  }
+  for (const core of Object.values(canaryCores)) {
+    const pieces = `${head} ${reply.text}`.replaceAll('\\"', '"').split(core).slice(1);
+    for (const piece of pieces) assert.ok(piece.startsWith(`${id}~`), `a leak of another request: ${core}${piece.slice(0, 20)}`);
+  }
+}
+
+const statuses: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  upstream_error: 502,
+  upstream_unavailable: 503,
+  upstream_timeout: 504,
+};
+
+function checkRefusal({ client }: FaultPair, expected: Expected, reply: Reply): void {
+  const where = reply.text.slice(0, 400);
+  const { code, message } = reply.error;
+  const wanted = 'code' in expected ? expected.code : 'upstream_error';
+  assert.deepEqual([reply.status, code], [statuses[wanted], wanted], `the status: ${where}`);
+  assert.match(String(reply.headers['content-type']), /^application\/json/, where);
+  assert.equal(reply.json()['type'] === 'error', client.name === 'messages', where);
+  assert.ok(message.length > 10 && message.length <= 500, where);
+  const [least, most] = (expected.kind === 'refused' && expected.retryAfterSeconds) || [1, 10];
+  if (reply.status !== 503) return;
+  const seconds = Number(reply.headers['retry-after']);
+  assert.ok(Number.isInteger(seconds) && seconds >= least && seconds <= most, `Retry-After: ${reply.headers['retry-after']}`);
+}
+
+function costOf(cell: Cell, expected: Expected): number {
+  const { input, cacheRead = 0, output } = tokensOf(cell, expected);
+  return Math.ceil(input * faultPrices.input + cacheRead * faultPrices.cache_read + output * faultPrices.output);
+}
+
+function tokensOf(cell: Cell, expected: Expected): Exclude<ChargedTokens, string> {
+  const tokens = (expected.kind === 'complete' && expected.tokens) || goodTokens;
+  if (typeof tokens !== 'string') return tokens;
+  const input = tokens === 'own' ? estimateInputTokens(bodyOf(cell)).likely : goodTokens.input;
+  return { input, output: Math.ceil(answerText(cell.id).length / 4) };
+}
+
+async function ask(lane: Lane, cell: Cell): Promise<Reply> {
+  const sent = lane.faulty.gateway.post(cell.pair.client.path, {
+    key: lane.key,
+    body: bodyOf(cell),
+    headers: cell.isKeyed ? { 'idempotency-key': `${idempotencyKeyCore}${cell.id}` } : {},
+  });
+  const { promise: hung, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`a hang: no answer within ${hangMs} ms`)), hangMs);
+  try {
+    return await Promise.race([sent, hung]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Of every Idempotency-Key of the table. */
+export const idempotencyKeyCore = 'idempotency-k3y/of+';
+
+function bodyOf({ id, fault, pair, stream, isKeyed }: Cell): Record<string, unknown> {
+  const text = `Hello! ${faultMark(fault.name, id, isKeyed ? 1 : 9)} ${promptCanary(id)}`;
+  const input = pair.client.name === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] };
+  return pair.client.body({ model: faultModel(pair.wire, fault.play === null), stream, ...input });
+}

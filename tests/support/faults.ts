@@ -1,0 +1,361 @@
+// Every way in which an upstream can fail that we know, as rows: what it plays (tests/support/fault-server.ts), and what must become of the
+// request. tests/integration/fault-table.test.ts runs each on every pair of formats.
+import { gzipSync } from 'node:zlib';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UpstreamWireName } from './answers.ts';
+import {
+  begunFramesOf,
+  chunkedAnswer,
+  chunks,
+  framesOf,
+  goodAnswer,
+  httpAnswer,
+  openChunkedAnswer,
+  playGood,
+  wholeText,
+  type FaultCall,
+  type PlayFault,
+} from './fault-server.ts';
+import { framesText, type SseFrame } from './upstream.ts';
+import { echoFaults } from './echo-faults.ts';
+import { usageFaults } from './usage-faults.ts';
+
+/** What decides the expectation beside the fault. */
+type FaultPlace = { readonly wire: UpstreamWireName; readonly stream: boolean; readonly straight: boolean };
+
+export type ErrorCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_timeout' | 'invalid_request';
+
+/** Tokens that are charged: disjoint counts, or our own count, a token for every four bytes, of both or of the output alone. */
+export type ChargedTokens =
+  | { readonly input: number; readonly cacheRead?: number; readonly output: number }
+  | 'own'
+  | 'own-output';
+
+/**
+ * `complete`: the whole answer, charged. `refused`: an answer with a status of its own, free. `broken`: the same before the first byte, the
+ * format's error event after it. `either`: complete or broken, as long as the charge is that of what was told.
+ */
+export type Expected =
+  | { readonly kind: 'complete'; readonly tokens?: ChargedTokens }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly retryAfterSeconds?: readonly [least: number, most: number] }
+  | { readonly kind: 'broken'; readonly code: ErrorCode }
+  | { readonly kind: 'either' };
+
+export type Fault = {
+  readonly name: string;
+  /** null: nothing listens where the request goes. */
+  readonly play: PlayFault | null;
+  /** null: there is no such fault here. */
+  readonly expect: (place: FaultPlace) => Expected | null;
+  /** Moves so much that few may run at a time. */
+  readonly isHeavy?: boolean;
+};
+
+const complete: Expected = { kind: 'complete' };
+const refused = (code: ErrorCode): Expected => ({ kind: 'refused', code });
+const broken = (code: ErrorCode): Expected => ({ kind: 'broken', code });
+const failed = refused('upstream_error');
+const unavailable = refused('upstream_unavailable');
+const late = refused('upstream_timeout');
+
+const always = (expected: Expected) => () => expected;
+const byKind = (whole: Expected | null, stream: Expected | null) => (place: FaultPlace) => (place.stream ? stream : whole);
+/** Nothing but the end of the connection marks the end of a Gemini stream; the others' last event does. */
+const endsWithEvent =
+  (whole: Expected, { gemini }: { gemini: Expected }) =>
+  (place: FaultPlace) =>
+    place.stream ? (place.wire === 'gemini' ? gemini : complete) : whole;
+
+const send =
+  (write: (call: FaultCall) => string | Uint8Array): PlayFault =>
+  async (call) =>
+    call.write(write(call));
+const sendThen =
+  (then: 'close' | 'reset' | 'hang', write: (call: FaultCall) => string | Uint8Array): PlayFault =>
+  async (call) => {
+    await call.write(write(call));
+    if (then === 'hang') return 'hang';
+    await call[then]();
+  };
+
+/** The good answer's head and half of its body; the frames that were sent are whole. */
+function halfOf(call: FaultCall): string {
+  if (call.stream) return openChunkedAnswer(begunFramesOf(call));
+  const answer = goodAnswer(call);
+  return answer.slice(0, answer.indexOf('\r\n\r\n') + 40);
+}
+
+const headOf = (call: FaultCall) => goodAnswer(call).split('\r\n\r\n', 1)[0]!;
+const bodyText = (call: FaultCall) => (call.stream ? framesText(framesOf(call)) : wholeText(call));
+const typeOf = ({ stream }: FaultCall) => (stream ? 'text/event-stream' : 'application/json');
+/** The good answer under a length that is off by so much. */
+const withLength = (call: FaultCall, lengthOf: (bytes: number) => number) =>
+  `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: ${lengthOf(Buffer.byteLength(bodyText(call)))}\r\n\r\n${bodyText(call)}`;
+/** These frames after a proper start, and then a proper end of HTTP; for a whole answer they are all of the body. */
+const inMidStream = (more: (call: FaultCall) => readonly SseFrame[]) =>
+  send((call) => (call.stream ? chunkedAnswer([...begunFramesOf(call), ...more(call)]) : httpAnswer(framesText(more(call)))));
+const page = '<!doctype html>\n\n<html><h1>502 Bad Gateway</h1>\n\n</html>\n';
+const noise = Buffer.from(Array.from({ length: 4_096 }, (_, index) => (index * index * 31 + index * 7 + 128) % 256));
+
+const connectionFaults: readonly Fault[] = [
+  { name: 'refused', play: null, expect: always(unavailable) },
+  { name: 'hang', play: async () => 'hang', expect: always(late) },
+  { name: 'close-at-once', play: async ({ close }) => close(), expect: always(unavailable) },
+  { name: 'reset-at-once', play: async ({ reset }) => reset(), expect: always(unavailable) },
+  { name: 'close-mid-head', play: sendThen('close', (call) => headOf(call).slice(0, -5)), expect: always(unavailable) },
+  { name: 'reset-mid-head', play: sendThen('reset', () => 'HTTP/1.'), expect: always(unavailable) },
+  { name: 'hang-mid-head', play: sendThen('hang', (call) => headOf(call)), expect: always(late) },
+  { name: 'reset-after-head', play: sendThen('reset', (call) => `${headOf(call)}\r\n\r\n`), expect: always(failed) },
+  { name: 'hang-after-head', play: sendThen('hang', (call) => `${headOf(call)}\r\n\r\n`), expect: always(late) },
+  { name: 'close-mid-body', play: sendThen('close', halfOf), expect: byKind(failed, broken('upstream_error')) },
+  { name: 'reset-mid-body', play: sendThen('reset', halfOf), expect: byKind(failed, broken('upstream_error')) },
+  { name: 'hang-mid-body', play: sendThen('hang', halfOf), expect: byKind(late, broken('upstream_timeout')) },
+  {
+    name: 'reset-at-last-byte',
+    play: sendThen('reset', (call) => goodAnswer(call).slice(0, -1)),
+    // Of a stream only the end of its last chunk is missing.
+    expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
+  },
+  // It says so, or another request would be sent on the connection that is about to be reset.
+  {
+    name: 'reset-after-last-byte',
+    play: sendThen('reset', (call) => goodAnswer(call).replace('\r\n', '\r\nConnection: close\r\n')),
+    expect: always(complete),
+  },
+  {
+    name: 'hang-at-last-byte',
+    play: sendThen('hang', (call) => goodAnswer(call).slice(0, -1)),
+    expect: endsWithEvent(late, { gemini: broken('upstream_timeout') }),
+  },
+  { name: 'drip', play: drip, expect: always(complete) },
+  { name: 'trickle-without-end', play: trickle, expect: byKind(late, broken('upstream_timeout')) },
+];
+
+/** The good answer byte by byte. */
+async function drip({ write, ...call }: FaultCall): Promise<void> {
+  for (const byte of Buffer.from(goodAnswer({ write, ...call }))) await write(Buffer.of(byte));
+}
+
+/** Never silent, never an answer: only the total time bounds it. */
+async function trickle(call: FaultCall): Promise<'hang'> {
+  await call.write(call.stream ? openChunkedAnswer(begunFramesOf(call)) : 'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n');
+  while (!call.isGone()) {
+    await call.write(call.stream ? chunks([': still here\n\n']) : ' ');
+    await sleep(100);
+  }
+  return 'hang';
+}
+
+const httpFaults: readonly Fault[] = [
+  { name: 'no-http', play: sendThen('close', () => noise), expect: always(failed) },
+  { name: 'endless-headers', play: endlessHeaders, expect: always(failed) },
+  {
+    name: 'length-too-short',
+    play: sendThen('close', (call) => withLength(call, (bytes) => Math.floor(bytes / 2))),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  {
+    name: 'length-too-long',
+    play: sendThen('close', (call) => withLength(call, (bytes) => bytes + 100)),
+    expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
+  },
+  {
+    name: 'length-too-long-and-hang',
+    play: sendThen('hang', (call) => withLength(call, (bytes) => bytes + 100)),
+    expect: endsWithEvent(late, { gemini: broken('upstream_timeout') }),
+  },
+  {
+    name: 'two-lengths',
+    play: send((call) => httpAnswer(bodyText(call), { headers: ['Content-Length: 3'] })),
+    expect: always(failed),
+  },
+  { name: 'broken-chunk-first', play: sendThen('close', () => `${openChunkedAnswer([])}zz\r\n`), expect: always(failed) },
+  {
+    name: 'broken-chunk-mid',
+    play: sendThen('close', (call) => `${openChunkedAnswer(call.stream ? begunFramesOf(call) : [])}zz\r\nnonsense`),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  { name: 'compressed', play: compressed, expect: always(failed) },
+  {
+    name: 'early-hints',
+    play: send((call) => `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${goodAnswer(call)}`),
+    expect: always(complete),
+  },
+  {
+    name: 'switching-protocols',
+    play: send(() => 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    expect: always(unavailable),
+  },
+  { name: 'no-content', play: send(() => 'HTTP/1.1 204 No Content\r\n\r\n'), expect: always(failed) },
+  {
+    name: 'redirect',
+    play: send(() => httpAnswer('', { status: '307 Temporary Redirect', headers: ['Location: /v1/elsewhere'] })),
+    expect: always(failed),
+  },
+  // The next request on the connection must not be given what nobody asked for.
+  {
+    name: 'second-answer',
+    play: send((call) => goodAnswer(call) + goodAnswer({ ...call, content: { ...call.content, text: 'for somebody else' } })),
+    expect: always(complete),
+  },
+];
+
+async function endlessHeaders({ write, isGone }: FaultCall): Promise<void> {
+  await write('HTTP/1.1 200 OK\r\n');
+  for (let index = 0; index < 1_000 && !isGone(); index++) await write(`X-${index}: ${'x'.repeat(1_000)}\r\n`);
+}
+
+async function compressed(call: FaultCall): Promise<void> {
+  const body = gzipSync(bodyText(call));
+  await call.write(
+    `HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  await call.write(body);
+}
+
+const errorText = 'the tool is unknown';
+const errorBody = JSON.stringify({ type: 'error', error: { type: 'api_error', message: errorText } });
+
+function status(name: string, line: string, expected: Expected, { body = errorBody, ...options }: StatusOptions = {}): Fault {
+  return { name, play: send(() => httpAnswer(body, { status: line, ...options })), expect: always(expected) };
+}
+type StatusOptions = { readonly body?: string; readonly type?: string; readonly headers?: readonly string[] };
+
+function storm(name: string, retryAfter: () => string, retryAfterSeconds: readonly [number, number]): Fault {
+  return {
+    name: `storm-${name}`,
+    play: send(() => httpAnswer(errorBody, { status: '429 Slow', headers: [`Retry-After: ${retryAfter()}`] })),
+    expect: always({ kind: 'refused', code: 'upstream_unavailable', retryAfterSeconds }),
+  };
+}
+
+const dayS = 24 * 60 * 60;
+const statusFaults: readonly Fault[] = [
+  storm('seconds', () => '7', [7, 7]),
+  storm('date', () => new Date(Date.now() + 30_000).toUTCString(), [20, 31]),
+  storm('date-long-past', () => 'Thu, 01 Jan 1970 00:00:00 GMT', [0, 5]),
+  storm('date-absurd', () => 'Fri, 31 Dec 9999 23:59:59 GMT', [1, dayS]),
+  storm('absurd', () => '99999999999999999999', [1, dayS]),
+  storm('negative', () => '-1', [1, 10]),
+  storm('words', () => 'soon; drop table', [1, 10]),
+  status('credential-refused', '401 Unauthorized', failed),
+  status('unpaid', '402 Payment Required', failed),
+  status('not-found', '404 Not Found', refused('invalid_request')),
+  status('server-error-html', '500 Oops', failed, { body: page, type: 'text/html' }),
+  status('bad-gateway-empty', '502 Bad Gateway', failed, { body: '' }),
+  status('gateway-timeout', '504 Gateway Timeout', late),
+  status('overloaded', '529 Overloaded', unavailable),
+  status('no-such-status', '999 What', failed),
+  {
+    name: 'error-body-cut-off',
+    play: sendThen('reset', () => httpAnswer(errorBody, { status: '500 Oops' }).slice(0, -5)),
+    expect: always(failed),
+  },
+];
+
+const bodyFaults: readonly Fault[] = [
+  { name: 'empty-body', play: send((call) => httpAnswer('', { type: typeOf(call) })), expect: always(failed) },
+  { name: 'empty-object', play: send(() => httpAnswer('{}')), expect: always(failed) },
+  { name: 'error-under-200', play: send(() => httpAnswer(errorBody)), expect: always(failed) },
+  { name: 'html-under-200', play: send(() => httpAnswer(page, { type: 'text/html' })), expect: always(failed) },
+  { name: 'html-called-right', play: send((call) => httpAnswer(page, { type: typeOf(call) })), expect: always(failed) },
+  {
+    name: 'json-called-a-stream',
+    play: send((call) => httpAnswer(wholeText(call), { type: 'text/event-stream' })),
+    expect: always(failed),
+  },
+  {
+    name: 'stream-called-json',
+    play: send((call) => chunkedAnswer(framesOf(call), { type: 'application/json' })),
+    expect: always(failed),
+  },
+  {
+    name: 'the-other-kind',
+    play: send((call) => (call.stream ? httpAnswer(wholeText(call)) : chunkedAnswer(framesOf(call)))),
+    expect: always(failed),
+  },
+  { name: 'json-cut-off', play: send((call) => httpAnswer(wholeText(call).slice(0, -5))), expect: byKind(failed, null) },
+  { name: 'comments-only', play: send(() => chunkedAnswer([': hello\n\n', ': hello\n\n'])), expect: always(failed) },
+  { name: 'noise', play: send((call) => httpAnswer(noise.toString('latin1'), { type: typeOf(call) })), expect: always(failed) },
+  { name: 'line-of-100-mb', play: hugeLine, expect: byKind(failed, broken('upstream_error')), isHeavy: true },
+];
+
+const megabyte = Buffer.alloc(1024 * 1024, 'x');
+
+/** A text of a hundred megabytes, in valid JSON, or in one event that does not end. */
+async function hugeLine(call: FaultCall): Promise<void> {
+  const start = call.stream ? framesText([...begunFramesOf(call)]) : '';
+  await call.write(`HTTP/1.1 200 OK\r\nContent-Type: ${typeOf(call)}\r\nContent-Length: 104857700\r\n\r\n${start}data: {"x":"`);
+  for (let count = 0; count < 100 && !call.isGone(); count++) await call.write(megabyte);
+  call.close();
+}
+
+const errorEvents: Readonly<Record<UpstreamWireName, SseFrame>> = {
+  messages: { event: 'error', data: { type: 'error', error: { type: 'api_error', message: errorText } } },
+  chat: { data: { error: { message: errorText, code: 500 } } },
+  responses: { event: 'error', data: { type: 'error', sequence_number: 9, code: 'server_error', message: errorText } },
+  gemini: { data: { error: { code: 500, message: errorText, status: 'INTERNAL' } } },
+};
+
+const streamFaults: readonly Fault[] = [
+  { name: 'ends-early', play: inMidStream(() => []), expect: byKind(failed, broken('upstream_error')) },
+  {
+    name: 'ends-after-start',
+    play: send((call) => (call.stream ? chunkedAnswer(framesOf(call).slice(0, 1)) : chunkedAnswer([]))),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  { name: 'half-a-first-line', play: send(() => chunkedAnswer(['data: {"type":'])), expect: always(failed) },
+  { name: 'half-a-line', play: inMidStream(() => ['data: {"choices":[{"del']), expect: byKind(failed, broken('upstream_error')) },
+  { name: 'html-mid-stream', play: inMidStream(() => [page]), expect: byKind(null, broken('upstream_error')) },
+  {
+    name: 'noise-mid-stream',
+    play: inMidStream(() => [noise.toString('latin1')]),
+    expect: byKind(null, broken('upstream_error')),
+  },
+  {
+    name: 'garbage-frame-first',
+    play: send((call) => chunkedAnswer(['data: {"no\n\n', ...framesOf(call)])),
+    expect: byKind(failed, failed),
+  },
+  {
+    name: 'garbage-frame-mid-stream',
+    play: inMidStream((call) => ['data: {"no\n\n', ...framesOf(call)]),
+    expect: byKind(failed, broken('upstream_error')),
+  },
+  {
+    name: 'error-event-first',
+    play: send(({ wire }) => chunkedAnswer([errorEvents[wire]])),
+    expect: byKind(null, failed),
+  },
+  {
+    name: 'error-event-mid-stream',
+    play: inMidStream(({ wire }) => [errorEvents[wire]]),
+    expect: byKind(null, broken('upstream_error')),
+  },
+  {
+    name: 'events-twice',
+    play: send((call) => chunkedAnswer(framesOf(call).flatMap((frame) => [frame, frame]))),
+    expect: byKind(null, { kind: 'either' }),
+  },
+  {
+    name: 'stream-twice',
+    play: send((call) => chunkedAnswer([...framesOf(call), ...framesOf(call)])),
+    expect: ({ stream, wire }) => (stream ? (wire === 'gemini' ? { kind: 'either' } : complete) : null),
+  },
+  {
+    name: 'error-after-the-end',
+    play: send((call) => chunkedAnswer([...framesOf(call), errorEvents[call.wire]])),
+    expect: ({ stream, wire }) => (stream ? (wire === 'gemini' ? broken('upstream_error') : complete) : null),
+  },
+];
+
+export const faults: readonly Fault[] = [
+  { name: 'none', play: playGood, expect: always(complete) },
+  ...connectionFaults,
+  ...httpFaults,
+  ...statusFaults,
+  ...bodyFaults,
+  ...streamFaults,
+  ...usageFaults,
+  ...echoFaults,
+];

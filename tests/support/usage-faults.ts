@@ -1,0 +1,80 @@
+// Usage that cannot be, or is not there: the answer is good, what it says of itself is not. A count is untrusted input: what cannot be
+// believed is replaced by our own count, and nothing is charged beyond what the model can take and give.
+import type { UpstreamWireName } from './answers.ts';
+import { streamFrames, wholeAnswer } from './answers.ts';
+import type { ChargedTokens, Fault } from './faults.ts';
+import { chunkedAnswer, goodTokens, httpAnswer, type FaultCall } from './fault-server.ts';
+import type { SseFrame } from './upstream.ts';
+
+/** What becomes of each count; a group that is left out stays. JSON text, since some values have no other form. */
+type FalseCounts = { readonly [group in 'input' | 'output' | 'cached' | 'total']?: string };
+
+/** As the catalogue entry of the table's models has them. */
+export const modelLimits = { input: 100_000, output: 8_000 };
+
+function usageFault(
+  name: string,
+  counts: FalseCounts | null,
+  tokens: ChargedTokens | ((wire: UpstreamWireName) => ChargedTokens),
+): Fault {
+  return {
+    name: `usage-${name}`,
+    play: async (call) => call.write(answerWith(call, counts)),
+    expect: ({ wire }) => ({ kind: 'complete', tokens: typeof tokens === 'function' ? tokens(wire) : tokens }),
+  };
+}
+
+const { input, output } = goodTokens;
+
+export const usageFaults: readonly Fault[] = [
+  usageFault('missing', null, 'own'),
+  usageFault('negative', { input: '-11', output: '-7' }, 'own'),
+  usageFault('absurd', { input: '1e15', output: '1e15' }, 'own'),
+  usageFault('over-the-limits', { input: '50000000', output: '50000000', total: '100000000' }, modelLimits),
+  usageFault('text', { input: '"11"', output: '"7"' }, 'own'),
+  usageFault('null', { input: 'null', output: 'null' }, 'own'),
+  usageFault('infinite', { input: '1e999', output: '-1e999' }, 'own'),
+  usageFault('fraction', { input: '11.5', output: '7.25' }, 'own'),
+  usageFault('list', { input: '[11]', output: '{"7":7}' }, 'own'),
+  usageFault('zero', { input: '0', output: '0' }, 'own'),
+  // The input that it counted stands.
+  usageFault('zero-output', { output: '0' }, 'own-output'),
+  // In Messages what was read from the cache stands beside the input, else it is a part of it.
+  usageFault('more-cached-than-input', { input: '11', cached: '500', total: '18' }, (wire) =>
+    wire === 'messages' ? { input, cacheRead: 500, output } : { input: 0, cacheRead: input, output },
+  ),
+  {
+    ...usageFault('cached-negative', { input: '11', cached: '-500', total: '18' }, { input, output }),
+    // On the straight path of Messages the start of a stream shows what the provider told; only the charge is ours there.
+    expect: ({ wire, stream, straight }) =>
+      wire === 'messages' && stream && straight ? null : { kind: 'complete', tokens: { input, output } },
+  },
+];
+
+function answerWith({ wire, stream, content }: FaultCall, counts: FalseCounts | null): string {
+  const counted = { ...content, tokens: counts === null ? null : { ...goodTokens, cacheRead: counts.cached ? 1 : 0 } };
+  const falsify = (value: object) => (counts === null ? JSON.stringify(value) : falseText(value, counts));
+  if (!stream) return httpAnswer(falsify(wholeAnswer(wire, counted)));
+  const { start, deltas, end } = streamFrames(wire, counted);
+  return chunkedAnswer([...start, ...deltas, ...end].map((frame) => falseFrame(frame, falsify)));
+}
+
+function falseFrame(frame: SseFrame, falsify: (value: object) => string): SseFrame {
+  return typeof frame === 'string' || typeof frame.data !== 'object' ? frame : { ...frame, data: falsify(frame.data as object) };
+}
+
+const groups: readonly (readonly [names: RegExp, group: keyof FalseCounts])[] = [
+  [/^(cached_tokens|cache_read_input_tokens|cachedContentTokenCount)$/, 'cached'],
+  [/^(input_tokens|prompt_tokens|promptTokenCount)$/, 'input'],
+  [/^(output_tokens|completion_tokens|candidatesTokenCount)$/, 'output'],
+  [/^total_?[tT]okens?(Count)?$/, 'total'],
+];
+
+/** JSON with the counts replaced, whatever depth they stand at. */
+function falseText(value: object, counts: FalseCounts): string {
+  const marked = JSON.stringify(value, (name, child: unknown) => {
+    const group = typeof child === 'number' ? groups.find(([names]) => names.test(name))?.[1] : undefined;
+    return group && counts[group] !== undefined ? `<<${group}>>` : child;
+  });
+  return marked.replaceAll(/"<<(\w+)>>"/g, (_, group: keyof FalseCounts) => counts[group]!);
+}
