@@ -8,8 +8,8 @@ import { answerContent } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
-
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+import { oddNames, oddNumbers, oddSchemas, oddTexts, placesOf, setOwn } from '../support/odd-values.ts';
+import { richBodies, type Json } from '../support/rich-bodies.ts';
 
 let gateway: TestGateway;
 let keys: Record<'live' | 'test', { readonly key: string; readonly account: string }>;
@@ -30,134 +30,6 @@ async function posted(mode: 'live' | 'test'): Promise<number> {
   return (await gateway.balance(keys[mode].account, mode)).postedMicros;
 }
 
-const schema: Json = {
-  type: 'object',
-  properties: {
-    city: { type: 'string', pattern: '^[A-Z]+$' },
-    days: { type: 'array', items: { $ref: '#/$defs/day' }, minItems: 2 },
-  },
-  required: ['city', 'days'],
-  $defs: { day: { anyOf: [{ const: 'today' }, { type: 'integer', minimum: 1 }] } },
-};
-const image = 'data:image/png;base64,iVBORw0KGgo=';
-
-/** Bodies with something in every field that is known, so that a mutation finds much to break. */
-const richBodies: Readonly<Record<Endpoint['name'], Json>> = {
-  responses: {
-    model: 'gpt-5-mini',
-    instructions: 'Be brief.',
-    input: [
-      {
-        type: 'message',
-        role: 'user',
-        content: [
-          { type: 'input_text', text: 'Hi' },
-          { type: 'input_image', image_url: image },
-        ],
-      },
-      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
-      { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"city":"OSLO"}' },
-      { type: 'function_call_output', call_id: 'call_1', output: 'Rain' },
-      { role: 'user', content: 'And now?' },
-    ],
-    max_output_tokens: 200,
-    temperature: 1,
-    top_p: 0.9,
-    tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: schema, strict: false }],
-    tool_choice: { type: 'function', name: 'look' },
-    parallel_tool_calls: true,
-    reasoning: { effort: 'low' },
-    truncation: 'auto',
-    previous_response_id: 'resp_1',
-    store: true,
-    text: { format: { type: 'text' } },
-    metadata: { a: 'b' },
-    include: [],
-  },
-  chat: {
-    model: 'gpt-5-mini',
-    messages: [
-      { role: 'system', content: 'Be brief.' },
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'Hi' },
-          { type: 'image_url', image_url: { url: image } },
-        ],
-      },
-      {
-        role: 'assistant',
-        content: null,
-        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"city":"OSLO"}' } }],
-      },
-      { role: 'tool', tool_call_id: 'call_1', content: 'Rain' },
-      { role: 'user', content: 'And now?' },
-    ],
-    max_completion_tokens: 200,
-    temperature: 1,
-    top_p: 0.9,
-    n: 1,
-    stop: ['END'],
-    stream_options: { include_usage: true },
-    tools: [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: schema } }],
-    tool_choice: 'required',
-    response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
-    reasoning_effort: 'low',
-    seed: 1,
-    user: 'u',
-    metadata: { a: 'b' },
-    logit_bias: {},
-  },
-  messages: {
-    model: 'claude-haiku-4-5',
-    max_tokens: 2_000,
-    system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
-    messages: [
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'Hi' },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
-        ],
-      },
-      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'look', input: { city: 'OSLO' } }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'Rain' }] }] },
-    ],
-    temperature: 1,
-    top_k: 4,
-    stop_sequences: ['END'],
-    tools: [{ name: 'look', description: 'Looks.', input_schema: schema }],
-    tool_choice: { type: 'auto' },
-    thinking: { type: 'enabled', budget_tokens: 1_024 },
-    metadata: { user_id: 'u' },
-    output_config: { effort: 'low' },
-  },
-};
-
-const oddNames = ['__proto__', 'constructor', 'toString', 'ключ', 'a\r\nb', '\ud800', '', 'x'.repeat(3_000), 'type', 'role', 'n'];
-const oddNumbers = [0, -0, -1, 0.5, 1e308, -1e308, 5e-324, 2 ** 53, 1e21, 2_147_483_648];
-const oddTexts = [
-  '',
-  ' ',
-  '\0',
-  '\ud800',
-  '👩‍👩‍👧',
-  'null',
-  'NaN',
-  '../..',
-  '{',
-  'x'.repeat(5_000),
-  'gpt-5-mini',
-  'claude-haiku-4-5',
-  'auto',
-];
-const oddSchemas: readonly Json[] = [
-  { $ref: '#' },
-  { type: 'string', pattern: '(a+)+$' },
-  { type: 'array', items: { $ref: '#' }, minItems: 9_999 },
-  { allOf: Array.from({ length: 40 }, () => ({ $ref: '#/x' })), x: { oneOf: [{}, { $ref: '#' }] } },
-  { type: 'object', required: ['__proto__', 'a'], properties: { a: { type: ['string', 7] } } },
-];
 const odd: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(null, true, false, [], {}, [[]], [null], [{}], { type: 'function' }, ...oddSchemas),
   fc.constantFrom(...oddNumbers),
@@ -246,7 +118,7 @@ async function check(attempt: Attempt): Promise<void> {
 }
 
 function bodyOf({ endpoint, stream, otherModel, mutations, spoiling }: Attempt): string {
-  const rich = richBodies[endpoint.name] as Record<string, Json>;
+  const rich = richBodies[endpoint.name];
   const other = endpoint.name === 'messages' ? 'gpt-5-mini' : 'claude-haiku-4-5';
   const body = structuredClone({ ...rich, stream, ...(otherModel ? { model: other } : {}) });
   for (const step of mutations) mutate(body, step);
@@ -261,20 +133,6 @@ function mutate(body: object, { kind, place, name, value: shared }: Mutation): v
   else if (kind === 'add') setOwn(holder, Array.isArray(holder) ? String(holder.length) : name, value);
   else if (kind === 'remove') Reflect.deleteProperty(holder, field);
   else setOwn(holder, field, [holder[field], holder[field]]);
-}
-
-type Holder = Record<string, unknown>;
-
-function placesOf(value: object): [Holder, string][] {
-  return Object.entries(value).flatMap(([field, child]: [string, unknown]) => {
-    const own: [Holder, string][] = [[value as Holder, field]];
-    return typeof child === 'object' && child !== null ? own.concat(placesOf(child)) : own;
-  });
-}
-
-/** As JSON.parse does it: `__proto__` is a field like any other. */
-function setOwn(holder: Holder, field: string, value: unknown): void {
-  Object.defineProperty(holder, field, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** Returns the cost, which every success tells. */

@@ -1,12 +1,12 @@
 // Answers that no provider would give, through the started program: the client is told of a failure in its own format, is not charged, and
 // the program's memory does not grow with what it throws away.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
+import { canMeasure, residentBytes } from '../support/process-memory.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { answerJson, answerSse, type SseFrame } from '../support/upstream.ts';
 
@@ -69,21 +69,16 @@ const pairs = [
 
 for (const [upstream, client] of pairs) {
   test(`a hundred megabytes that say nothing are not kept: ${upstream} to ${client}`, async (t) => {
-    if (!existsSync('/proc/self/statm')) return t.skip('memory is only measured where /proc tells it');
+    if (!canMeasure) return t.skip('memory is only measured where /proc tells it');
     const { start, deltas, end } = streamFrames(upstream, { text: 'Hello there', tokens: { input: 5, output: 2 } });
     const junk: SseFrame = { event: 'ping', data: { type: 'ping', choices: [], odd: 'x'.repeat(10_000) } };
     const frames = [...start, ...Array.from({ length: 10_000 }, () => junk), ...deltas, ...end];
     gateway.upstream.on(upstreams[upstream].path, answerSse(frames));
     const { path, body } = endpoint(client);
-    const startBytes = residentBytes();
+    const startBytes = residentBytes(gateway.program.pid);
     const reply = await gateway.post(path, { key, body: body({ model: `on-${upstream}`, stream: true }) });
     assert.deepEqual(checkStream(client, reply.text), { ending: 'success', text: 'Hello there' });
-    const grownBytes = residentBytes() - startBytes;
+    const grownBytes = residentBytes(gateway.program.pid) - startBytes;
     assert.ok(grownBytes < 80_000_000, `the program has grown by ${Math.round(grownBytes / 1e6)} MB`);
   });
-}
-
-function residentBytes(): number {
-  const [, pages] = readFileSync(`/proc/${gateway.program.pid}/statm`, 'utf8').split(' ');
-  return Number(pages) * 4_096;
 }

@@ -1,0 +1,75 @@
+// Fuzzed bodies (tests/support/body-fuzzer.ts) at full rate over connections that stay open: every one is answered, none is a fault of ours,
+// and the memory stays bounded. FUZZ_BODIES=1000000 is the long form.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Pool } from 'undici';
+import { fuzzedBody } from '../support/body-fuzzer.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { canMeasure, peakResidentBytes, residentBytes } from '../support/process-memory.ts';
+import { Random } from '../support/random.ts';
+
+const bodiesCount = Number(process.env['FUZZ_BODIES'] ?? 10_000);
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const connections = 32;
+const hangMs = 20_000;
+const memoryGrowthMax = 300_000_000;
+const expectedStatuses = new Set([200, 400, 401, 404, 413, 415, 422, 429]);
+
+let gateway: TestGateway;
+let pool: Pool;
+let key: string;
+
+before(async () => {
+  gateway = await startGateway({ log: { level: 'error' } });
+  ({ key } = await gateway.makeKey());
+  pool = new Pool(gateway.url, { connections, headersTimeout: hangMs, bodyTimeout: hangMs });
+});
+after(async () => {
+  await pool.close();
+  await gateway.stop();
+});
+
+const seen: Record<number, number> = {};
+
+test(`${bodiesCount} fuzzed bodies: no fault of ours, no hang, bounded memory`, { timeout: 3 * 60 * 60_000 }, async (t) => {
+  t.diagnostic(`FUZZ_SEED=${seed}`);
+  await sendAll(0, Math.min(1_000, bodiesCount));
+  const startBytes = memory();
+  const startMs = performance.now();
+  await sendAll(1_000, bodiesCount);
+  const [peakBytes, endBytes] = [canMeasure ? peakResidentBytes(gateway.program.pid) : 0, memory()];
+  const rate = Math.round((bodiesCount - 1_000) / ((performance.now() - startMs) / 1_000));
+  t.diagnostic(`${JSON.stringify(seen)}, ${rate}/s; RSS start ${mb(startBytes)}, peak ${mb(peakBytes)}, end ${mb(endBytes)} MB`);
+  assert.ok(seen[200]! > bodiesCount / 50 && seen[400]! > bodiesCount / 10, 'both kinds of bodies are among them');
+  assert.ok(peakBytes - startBytes < memoryGrowthMax, `the program has grown by ${mb(peakBytes - startBytes)} MB`);
+  assert.equal((await gateway.get('/readyz')).json<{ running: number }>().running, 0);
+  assert.doesNotMatch(gateway.program.output, /"level":(?:50|60)/);
+});
+
+async function sendAll(start: number, end: number): Promise<void> {
+  let next = start;
+  const senders = Array.from({ length: connections }, async () => {
+    while (next < end) await sendBody(next++);
+  });
+  await Promise.all(senders);
+}
+
+/** The number of a body is what it is made from, whichever connection sends it. */
+async function sendBody(index: number): Promise<void> {
+  const random = new Random(seed + index * 7_919);
+  const { name, path } = random.pick(endpoints);
+  const body = fuzzedBody(name, random);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': random.chance(0.01) ? 'text/plain' : 'application/json' };
+  const reply = await pool.request({ method: 'POST', path, headers, body });
+  const text = await reply.body.text();
+  const { statusCode } = reply;
+  seen[statusCode] = (seen[statusCode] ?? 0) + 1;
+  const what = () => `body ${index} of seed ${seed}: ${statusCode} ${text.slice(0, 300)}`;
+  assert.ok(expectedStatuses.has(statusCode), what());
+  if (statusCode === 200) assert.doesNotMatch(text, /"internal_error"/, what());
+  else assert.match(text, /"message":"[^"].*"request_id":"req_/, what());
+}
+
+const memory = (): number => (canMeasure ? residentBytes(gateway.program.pid) : 0);
+const mb = (bytes: number): number => Math.round(bytes / 1_000_000);
