@@ -18,6 +18,7 @@ const parts = {
     files: ['tests/integration/{money,keys,limits,hold-growth,metrics}.test.ts'],
     env: { TOLLGATE_TEST_DATABASE: 'postgres' },
   },
+  faults: { files: ['tests/integration/fault-soak.test.ts'], env: { FAULT_SOAK_MINUTES: '30' } },
   bodies: { files: ['tests/integration/fuzz-bodies.test.ts'], env: { FUZZ_BODIES: '1000000' } },
   streams: { files: ['tests/fuzz-streams.test.ts'], env: { FUZZ_STREAMS: '1000000' } },
 };

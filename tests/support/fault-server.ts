@@ -110,7 +110,7 @@ function serve(socket: Socket, serving: Serving): void {
 
 async function answer(socket: Socket, request: Request, { plays, calls, busy }: Serving): Promise<void> {
   busy.add(socket);
-  const [, fault = 'good', cell = 'unnamed', times = '1'] = /\[\[fault (\S+) (\S+) (\d+)\]\]/.exec(request.body) ?? [];
+  const [, fault = '', cell = 'unnamed', times = '0'] = /\[\[fault (\S+) (\S+) (\d+)\]\]/.exec(request.body) ?? [];
   const count = (calls.get(cell) ?? 0) + 1;
   calls.set(cell, count);
   const play = (count <= Number(times) ? plays.get(fault) : playGood) ?? refuseUnknown(fault);

@@ -59,7 +59,8 @@ export async function runCells(cells: readonly Cell[], lanes: readonly Lane[]): 
   return results;
 }
 
-async function problemOf(lane: Lane, cell: Cell): Promise<string | null> {
+/** What is wrong with a cell; null: nothing. */
+export async function problemOf(lane: Lane, cell: Cell): Promise<string | null> {
   try {
     await runCell(lane, cell);
     return null;

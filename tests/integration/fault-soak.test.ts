@@ -1,0 +1,91 @@
+// Good and faulty traffic, mixed, for as long as FAULT_SOAK_MINUTES says: every answer is what fault-table.test.ts asks of it, the heap does
+// not climb, handles do not gather, and the books are whole at the end. Figures of less than five minutes are shown, not judged.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { metricsToken, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { allCells, newLane, problemOf, type Cell, type Lane } from '../support/fault-table.ts';
+import { slopePerHour, windowMinima, type Sample } from '../support/heap-slope.ts';
+import { openHandles } from '../support/process-memory.ts';
+import { Random } from '../support/random.ts';
+
+const minutes = Number(process.env['FAULT_SOAK_MINUTES'] ?? 0.1);
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const lanesCount = 24;
+const isJudged = minutes >= 5;
+/** The part of the time in which caches and pools fill. */
+const warmUpShare = 0.25;
+const sampleMs = Math.min(2_000, (minutes * 60_000) / 20);
+const windowMs = Math.max(30_000, (minutes * 60_000) / 30);
+const heapSlopeMax = 60_000_000;
+/** Connections between the two programs that are kept for the next request are no leak. */
+const keptHandlesMax = 20;
+const keepAliveMs = 70_000;
+
+let faulty: FaultGateway;
+let lanes: Lane[];
+
+before(async () => {
+  faulty = await startFaultGateway({ log: { level: 'error' } });
+  lanes = await Promise.all(Array.from({ length: lanesCount }, () => newLane(faulty)));
+});
+after(() => faulty.stop());
+
+test(`${minutes} minutes of good and faulty traffic`, { timeout: (minutes + 5) * 60_000 }, async (t) => {
+  const startHandles = handles();
+  const problems: string[] = [];
+  const endMs = performance.now() + minutes * 60_000;
+  const sampling = takeSamples(endMs);
+  const counts = await Promise.all(
+    lanes.map((lane, index) => runLane(lane, { endMs, random: new Random(seed + index), problems })),
+  );
+  const samples = await sampling;
+  if (isJudged) await sleep(keepAliveMs);
+  const endHandles = handles();
+  const settled = samples.filter(({ ms }) => ms >= samples[0]!.ms + minutes * 60_000 * warmUpShare);
+  const slope = slopePerHour(windowMinima(settled, windowMs));
+  const heap = (sample: Sample | undefined) => `${mb(sample?.value ?? 0)} MB`;
+  t.diagnostic(
+    `FUZZ_SEED=${seed}: ${counts.reduce((sum, count) => sum + count, 0)} cells, ${problems.length} problems; heap ${heap(settled[0])} ` +
+      `after warm-up, ${heap(settled.at(-1))} at the end, slope ${mb(slope)} MB/h; handles ${startHandles} at the start, ${endHandles} at the end`,
+  );
+  assert.deepEqual(problems, []);
+  assert.equal((await faulty.gateway.get('/readyz')).json<{ running: number }>().running, 0);
+  if (!isJudged) return;
+  assert.equal(faulty.server.busySockets, 0);
+  assert.ok(slope < heapSlopeMax, `the heap climbs by ${mb(slope)} MB an hour`);
+  assert.ok(endHandles <= startHandles + keptHandlesMax, `${endHandles - startHandles} handles were left open`);
+});
+
+type Running = { readonly endMs: number; readonly random: Random; readonly problems: string[] };
+
+/** Two of three cells are good; the rest is any fault. Returns how many there were. */
+async function runLane(lane: Lane, { endMs, random, problems }: Running): Promise<number> {
+  const all = allCells().filter(({ fault }) => !fault.isHeavy);
+  const [good, bad] = [all.filter(isGood), all.filter((cell) => !isGood(cell))];
+  let count = 0;
+  for (; performance.now() < endMs && problems.length < 20; count++) {
+    const cell = { ...random.pick(random.chance(2 / 3) ? good : bad), id: `cell-${lane.account}-${count}` };
+    const problem = await problemOf(lane, cell);
+    if (problem) problems.push(`${cell.fault.name}, ${cell.pair.name}, ${cell.stream ? 'stream' : 'whole'}: ${problem}`);
+  }
+  return count;
+}
+
+const isGood = ({ fault }: Cell): boolean => fault.name === 'none';
+
+/** The used heap, as the program's own metrics tell it. */
+async function takeSamples(endMs: number): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  while (performance.now() < endMs) {
+    const { text } = await faulty.gateway.get('/metrics', { key: metricsToken });
+    const value = Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1]);
+    assert.ok(value > 0, 'the metrics tell the heap');
+    samples.push({ ms: performance.now(), value });
+    await sleep(sampleMs);
+  }
+  return samples;
+}
+
+const handles = (): number => openHandles(faulty.gateway.program.pid);
+const mb = (bytes: number): string => (bytes / 1_000_000).toFixed(1);

@@ -1,0 +1,165 @@
+// The official clients, with their own retries, while the upstream fails in the ways of tests/support/faults.ts: they get their answer where
+// trying again can help, else an error of the right class, and never wait in vain.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import Anthropic, * as anthropicErrors from '@anthropic-ai/sdk';
+import OpenAI, * as openaiErrors from 'openai';
+import type { WireName } from '../support/answers.ts';
+import { faultModel, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { answerText, faultMark } from '../support/fault-server.ts';
+import { faults, type Expected, type Fault } from '../support/faults.ts';
+
+let faulty: FaultGateway;
+let openai: OpenAI;
+let anthropic: Anthropic;
+
+before(async () => {
+  faulty = await startFaultGateway({ log: { level: 'error' } });
+  const { key } = await faulty.gateway.makeKey({ mode: 'live', creditUsd: 100 });
+  openai = openaiAt(faulty.gateway.url, key);
+  anthropic = anthropicAt(faulty.gateway.url, key);
+});
+after(() => faulty.stop());
+
+const openaiAt = (url: string, apiKey: string) => new OpenAI({ baseURL: `${url}/v1`, apiKey, timeout: 30_000 });
+const anthropicAt = (url: string, apiKey: string) => new Anthropic({ baseURL: url, apiKey, timeout: 30_000 });
+
+/** One of each kind: no connection, no answer, half of one, a refusal, a storm, nonsense, an error in mid-stream. */
+const rows = [
+  'refused',
+  'hang',
+  'reset-at-once',
+  'close-mid-head',
+  'reset-mid-body',
+  'hang-mid-body',
+  'length-too-short',
+  'no-http',
+  'storm-date-long-past',
+  'server-error-html',
+  'not-found',
+  'credential-refused',
+  'error-under-200',
+  'html-called-right',
+  'garbage-frame-mid-stream',
+  'error-event-first',
+  'error-event-mid-stream',
+];
+/** The first request, and the two that both clients send after it unless told otherwise. */
+const triesMax = 3;
+
+type Ask = (model: string, content: string, stream: boolean) => Promise<string>;
+
+const clients: Readonly<Record<WireName, { readonly ask: Ask; readonly errors: typeof openaiErrors | typeof anthropicErrors }>> =
+  {
+    chat: { ask: askChat, errors: openaiErrors },
+    responses: { ask: askResponses, errors: openaiErrors },
+    messages: { ask: askMessages, errors: anthropicErrors },
+  };
+
+async function askChat(model: string, content: string, stream: boolean): Promise<string> {
+  const body = { model, messages: [{ role: 'user' as const, content }], max_completion_tokens: 200 };
+  if (!stream) return (await openai.chat.completions.create(body)).choices[0]?.message.content ?? '';
+  let text = '';
+  for await (const chunk of await openai.chat.completions.create({ ...body, stream: true })) {
+    text += chunk.choices[0]?.delta.content ?? '';
+  }
+  return text;
+}
+
+async function askResponses(model: string, input: string, stream: boolean): Promise<string> {
+  const body = { model, input, max_output_tokens: 200 };
+  if (!stream) return (await openai.responses.create(body)).output_text;
+  let text = '';
+  for await (const event of await openai.responses.create({ ...body, stream: true })) {
+    if (event.type === 'response.output_text.delta') text += event.delta;
+  }
+  return text;
+}
+
+async function askMessages(model: string, content: string, stream: boolean): Promise<string> {
+  const body = { model, messages: [{ role: 'user' as const, content }], max_tokens: 200 };
+  const message = stream ? await anthropic.messages.stream(body).finalMessage() : await anthropic.messages.create(body);
+  return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+test('clients retry what can be retried, and end with a typed error', { timeout: 120_000 }, async (t) => {
+  const counts = { answers: 0, errors: 0 };
+  const asked = (['chat', 'responses', 'messages'] as const).flatMap((wire) =>
+    faults
+      .filter(({ name }) => rows.includes(name))
+      .flatMap((fault) =>
+        [false, true].flatMap((stream) => [1, 99].map((times) => tell({ wire, fault, stream, times }, counts))),
+      ),
+  );
+  await Promise.all(asked);
+  t.diagnostic(`${counts.answers} answers, ${counts.errors} typed errors`);
+  assert.ok(counts.answers > 30 && counts.errors > 90);
+});
+
+/** The fault is played to the first `times` requests. */
+type Case = { readonly wire: WireName; readonly fault: Fault; readonly stream: boolean; readonly times: number };
+
+async function tell({ wire, fault, stream, times }: Case, counts: { answers: number; errors: number }): Promise<void> {
+  const expected = fault.expect({ wire, stream, straight: true });
+  if (!expected) return;
+  const cell = `${wire}-${fault.name}-${stream}-${times}`;
+  const where = `${cell}, as ${expected.kind}`;
+  const mark = faultMark(fault.name, cell, times);
+  const isRefused = fault.play === null;
+  const outcome = await clients[wire].ask(faultModel(wire, isRefused), mark, stream).then(
+    (text) => ({ text }),
+    (error: unknown) => ({ error }),
+  );
+  const tries = faulty.server.callsOf(cell);
+  if ('text' in outcome) {
+    counts.answers++;
+    assert.equal(outcome.text, answerText(cell), where);
+    assert.deepEqual([times, tries], [1, 2], where);
+    return;
+  }
+  counts.errors++;
+  checkError(outcome.error, { wire, expected, where });
+  if (isRefused) return;
+  // After the first byte nothing is tried again, by nobody; a stream that breaks with its first bytes is still a status.
+  const canRetry = !isCallersFault(expected) && !(outcome.error instanceof Error && isToldInStream(outcome.error));
+  assert.equal(tries, canRetry ? triesMax : 1, where);
+  assert.ok(times > 1 || !canRetry, `${where}: trying again would have helped`);
+}
+
+function isCallersFault(expected: Expected): boolean {
+  return expected.kind === 'refused' && expected.code === 'invalid_request';
+}
+
+/** The clients' errors have a status where the answer had one. */
+function isToldInStream(error: Error): boolean {
+  return 'status' in error && error.status === undefined;
+}
+
+type Told = { readonly wire: WireName; readonly expected: Expected; readonly where: string };
+
+function checkError(error: unknown, { wire, expected, where }: Told): void {
+  const { APIError, BadRequestError, InternalServerError } = clients[wire].errors;
+  assert.ok(error instanceof APIError, `${where}: ${String(error)}`);
+  if (isToldInStream(error)) return assert.equal(expected.kind, 'broken', where);
+  assert.ok(error instanceof (isCallersFault(expected) ? BadRequestError : InternalServerError), `${where}: ${String(error)}`);
+  assert.ok(error.message.length > 10 && error.requestID?.startsWith('req_'), where);
+}
+
+test('a gateway that is not there is an APIConnectionError, after retries', { timeout: 30_000 }, async () => {
+  const url = 'http://127.0.0.1:1';
+  await assert.rejects(openaiAt(url, 'none').responses.create({ model: 'm', input: 'Hi' }), openaiErrors.APIConnectionError);
+  const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user' as const, content: 'Hi' }] };
+  await assert.rejects(anthropicAt(url, 'none').messages.create(body), anthropicErrors.APIConnectionError);
+});
+
+test('too many requests are a RateLimitError in both', async () => {
+  const { key } = await faulty.gateway.makeKey({ mode: 'live', creditUsd: 1, requestsPerMinute: 1 });
+  const model = faultModel('chat');
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  await openaiAt(faulty.gateway.url, key).chat.completions.create({ model, messages });
+  const once = { maxRetries: 0 };
+  const asked = openaiAt(faulty.gateway.url, key).chat.completions.create({ model, messages }, once);
+  await assert.rejects(asked, openaiErrors.RateLimitError);
+  const other = anthropicAt(faulty.gateway.url, key).messages.create({ model, messages, max_tokens: 5 }, once);
+  await assert.rejects(other, anthropicErrors.RateLimitError);
+});
