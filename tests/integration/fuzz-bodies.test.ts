@@ -68,7 +68,16 @@ async function sendBody(index: number): Promise<void> {
   const what = () => `body ${index} of seed ${seed}: ${statusCode} ${text.slice(0, 300)}`;
   assert.ok(expectedStatuses.has(statusCode), what());
   if (statusCode === 200) assert.doesNotMatch(text, /"internal_error"/, what());
-  else assert.match(text, /"message":"[^"].*"request_id":"req_/, what());
+  else checkError(text, what);
+}
+
+function checkError(text: string, what: () => string): void {
+  const { error, request_id: outer } = JSON.parse(text) as {
+    error: { message: string; request_id?: string };
+    request_id?: string;
+  };
+  assert.ok(error.message.length > 0 && error.message.length < 2_000, what());
+  assert.match(outer ?? error.request_id ?? '', /^req_/, what());
 }
 
 const memory = (): number => (canMeasure ? residentBytes(gateway.program.pid) : 0);
