@@ -5,9 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { metricsToken, providerKeyCore, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { faultModel, metricsToken, providerKeyCore, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
 import { canaryCores } from '../support/fault-server.ts';
 import { allCells, idempotencyKeyCore, newLane, runCells, type CellResult, type Lane } from '../support/fault-table.ts';
+import { makeOrdinaryErrors, wrongKey } from '../support/ordinary-errors.ts';
 import { findSecrets, type Secret } from '../support/secrets.ts';
 
 const lanesCount = 48;
@@ -65,10 +66,13 @@ function describe(problems: readonly CellResult[]): string[] {
 }
 
 test('keys, prompts and answers are in no log, no file and no other answer', async (t) => {
+  const [{ key: anyKey }] = lanes as [Lane];
+  assert.deepEqual(await makeOrdinaryErrors(faulty.gateway, { key: anyKey, model: faultModel('chat') }), []);
   const secrets: Secret[] = [
     { name: 'the provider key', text: providerKeyCore },
     { name: 'a prompt', text: canaryCores.prompt },
     { name: 'an answer', text: canaryCores.answer },
+    { name: 'a wrong key', text: wrongKey },
     { name: 'an Idempotency-Key', text: idempotencyKeyCore },
     ...lanes.map(({ key }) => ({ name: 'a client key', text: key })),
   ];
@@ -79,6 +83,9 @@ test('keys, prompts and answers are in no log, no file and no other answer', asy
   ];
   const found = places.flatMap(({ name, bytes }) => findSecrets(bytes, secrets).map((secret) => `${secret} in ${name}`));
   const bytes = places.reduce((sum, place) => sum + place.bytes.length, 0);
+  // What is no secret is found, or the search would not see.
+  const charged = places.filter(({ bytes: content }) => content.includes(faultModel('chat'))).map(({ name }) => name);
+  assert.ok(charged.includes('/metrics') && charged.includes('the log') && charged.length > 2, charged.join());
   t.diagnostic(`${found.length} of ${secrets.length} secrets found in ${places.length} places, ${bytes} bytes`);
   assert.deepEqual(found, []);
 });
