@@ -128,22 +128,28 @@ const connectionFaults: readonly Fault[] = [
     expect: endsWithEvent(late, { gemini: broken('upstream_timeout') }),
   },
   { name: 'drip', play: drip, expect: always(complete) },
-  { name: 'trickle-without-end', play: trickle, expect: byKind(late, broken('upstream_timeout')) },
+  // Never silent, never an answer: only the total time bounds it.
+  {
+    name: 'endless-comments',
+    play: endlessly(
+      (call) => openChunkedAnswer(begunFramesOf(call)),
+      () => chunks([': still here\n\n']),
+    ),
+    expect: byKind(null, broken('upstream_timeout')),
+  },
+  {
+    name: 'endless-spaces',
+    play: endlessly(
+      () => 'HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n',
+      () => ' ',
+    ),
+    expect: byKind(late, null),
+  },
 ];
 
 /** The good answer byte by byte. */
 async function drip({ write, ...call }: FaultCall): Promise<void> {
   for (const byte of Buffer.from(goodAnswer({ write, ...call }))) await write(Buffer.of(byte));
-}
-
-/** Never silent, never an answer: only the total time bounds it. */
-async function trickle(call: FaultCall): Promise<'hang'> {
-  await call.write(call.stream ? openChunkedAnswer(begunFramesOf(call)) : 'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n');
-  while (!call.isGone()) {
-    await call.write(call.stream ? chunks([': still here\n\n']) : ' ');
-    await sleep(100);
-  }
-  return 'hang';
 }
 
 const httpFaults: readonly Fault[] = [
@@ -181,6 +187,68 @@ const httpFaults: readonly Fault[] = [
     play: send((call) => `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${goodAnswer(call)}`),
     expect: always(complete),
   },
+  // It was not asked for, and the HTTP client takes it for no answer.
+  {
+    name: 'continue',
+    play: send((call) => `HTTP/1.1 100 Continue\r\n\r\n${goodAnswer(call)}`),
+    expect: always(unavailable),
+  },
+  {
+    name: 'endless-hints',
+    play: endlessly(
+      () => '',
+      () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n',
+    ),
+    expect: always(late),
+  },
+  {
+    name: 'endless-chunk-extension',
+    play: endlessly(
+      (call) => `${openChunkedAnswer([], { type: typeOf(call) })}5;`,
+      () => 'x'.repeat(100),
+    ),
+    expect: always(late),
+  },
+  {
+    name: 'endless-trailers',
+    play: endlessly(
+      (call) =>
+        (call.stream
+          ? openChunkedAnswer(framesOf(call))
+          : `${openChunkedAnswer([], { type: 'application/json' })}${wholeChunk(call)}`) + '0\r\n',
+      () => `X-T: ${'x'.repeat(8_000)}\r\n`,
+    ),
+    expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
+  },
+  {
+    name: 'http-1.0',
+    play: sendThen('close', (call) => `HTTP/1.0 200 OK\r\nContent-Type: ${typeOf(call)}\r\n\r\n${bodyText(call)}`),
+    expect: always(complete),
+  },
+  {
+    name: 'no-content-type',
+    play: sendThen('close', (call) => `HTTP/1.1 200 OK\r\n\r\n${bodyText(call)}`),
+    expect: always(complete),
+  },
+  {
+    name: 'odd-head',
+    play: send((call) =>
+      httpAnswer(bodyText(call), {
+        type: `${typeOf(call).toUpperCase()} ; Charset=UTF-8`,
+        headers: ['X-\u0001Odd: \u00ff\u0000'],
+      }),
+    ),
+    expect: always({ kind: 'either' }),
+  },
+  {
+    name: 'odd-transfer-encoding',
+    play: sendThen('close', (call) =>
+      goodAnswer({ ...call, stream: true })
+        .replace('chunked', 'gzip, chunked')
+        .replace('text/event-stream', typeOf(call)),
+    ),
+    expect: always({ kind: 'either' }),
+  },
   {
     name: 'switching-protocols',
     play: send(() => 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
@@ -199,6 +267,24 @@ const httpFaults: readonly Fault[] = [
     expect: always(complete),
   },
 ];
+
+/** One chunk of the good whole answer. */
+function wholeChunk(call: FaultCall): string {
+  const text = wholeText(call);
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}
+
+/** A start, and then more of something for as long as the gateway takes it. */
+function endlessly(start: (call: FaultCall) => string, more: () => string): PlayFault {
+  return async (call) => {
+    await call.write(start(call));
+    while (!call.isGone()) {
+      await call.write(more());
+      await sleep(50);
+    }
+    return 'hang';
+  };
+}
 
 async function endlessHeaders({ write, isGone }: FaultCall): Promise<void> {
   await write('HTTP/1.1 200 OK\r\n');
