@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { faultModel, metricsToken, providerKeyCore, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
 import { canaryCores } from '../support/fault-server.ts';
 import { allCells, idempotencyKeyCore, newLane, runCells, type CellResult, type Lane } from '../support/fault-table.ts';
@@ -78,6 +79,7 @@ test('keys, prompts and answers are in no log, no file and no other answer', asy
   ];
   const places = [
     ...(await publicPlaces()),
+    ...(await postgresRows()),
     ...dataFiles(),
     { name: 'the log', bytes: Buffer.from(faulty.gateway.program.output) },
   ];
@@ -110,12 +112,25 @@ async function publicPlaces(): Promise<Place[]> {
   );
 }
 
+/** Every row of every table, bytes as hex. */
+async function postgresRows(): Promise<Place[]> {
+  const { url, read } = faulty.gateway.database;
+  if (url.startsWith('sqlite:')) return [];
+  const tables = await sql<{ name: string }>`select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(read);
+  return Promise.all(
+    tables.rows.map(async ({ name }) => {
+      const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(read);
+      return { name, bytes: Buffer.from(rows.map(({ row }) => row).join('\n')) };
+    }),
+  );
+}
+
 /** All that the program has written: the database with its log, and whatever else. The configuration is the operator's own. */
 function dataFiles(): Place[] {
   const folder = faulty.gateway.program.dataDir;
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== 'tollgate.yaml')
     .map((entry) => join(entry.parentPath, entry.name));
-  assert.ok(names.some((name) => name.endsWith('tollgate.db')) || process.env['TOLLGATE_TEST_DATABASE'] === 'postgres');
   return names.map((name) => ({ name: name.slice(folder.length + 1), bytes: readFileSync(name) }));
 }
