@@ -6,6 +6,7 @@ import type { UpstreamWireName } from './answers.ts';
 import { faults } from './faults.ts';
 import { startFaultServer, type FaultServer } from './fault-server.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
+import type { ProgramOptions } from './program.ts';
 import { modelLimits } from './usage-faults.ts';
 
 export type FaultPair = {
@@ -35,20 +36,26 @@ export const metricsToken = 'token-for-the-metrics-of-tests';
 
 export type FaultGateway = { readonly gateway: TestGateway; readonly server: FaultServer; readonly stop: () => Promise<void> };
 
-export async function startFaultGateway(config: object = {}): Promise<FaultGateway> {
+export async function startFaultGateway(
+  config: object = {},
+  options: { readonly env?: ProgramOptions['env'] } = {},
+): Promise<FaultGateway> {
   const server = await startFaultServer(new Map(faults.flatMap(({ name, play }) => (play ? [[name, play] as const] : []))));
   const closed = `http://127.0.0.1:${await closedPort()}`;
-  const gateway = await startGateway({
-    providers: { ...providersAt(server.url, ''), ...providersAt(closed, 'refused-') },
-    models: Object.fromEntries(
-      wires.flatMap((wire) => [
-        [faultModel(wire), modelOf(wire, '')],
-        [faultModel(wire, true), modelOf(wire, 'refused-')],
-      ]),
-    ),
-    metrics: { token: metricsToken },
-    ...config,
-  });
+  const gateway = await startGateway(
+    {
+      providers: { ...providersAt(server.url, ''), ...providersAt(closed, 'refused-') },
+      models: Object.fromEntries(
+        wires.flatMap((wire) => [
+          [faultModel(wire), modelOf(wire, '')],
+          [faultModel(wire, true), modelOf(wire, 'refused-')],
+        ]),
+      ),
+      metrics: { token: metricsToken },
+      ...config,
+    },
+    options,
+  );
   return {
     gateway,
     server,

@@ -16,7 +16,7 @@ import { readBalance, type Balance } from '../../src/ledger/queries.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { open, send, type Reply, type SendOptions } from './http.ts';
-import { startProgram, type Program } from './program.ts';
+import { startProgram, type Program, type ProgramOptions } from './program.ts';
 import { startUpstream, type LocalUpstream } from './upstream.ts';
 
 export const upstreamKey = 'sk-upstream-secret-000111222333';
@@ -31,12 +31,13 @@ type Config = Readonly<Record<string, unknown>> & {
  * shows without retries, so a test that is about them asks for some. `databaseUrl`: PostgreSQL, for replicas. */
 export async function startGateway(
   config: Config | ((upstream: LocalUpstream) => Config) = {},
-  { databaseUrl }: { readonly databaseUrl?: string } = {},
+  { databaseUrl, env }: Pick<ProgramOptions, 'databaseUrl' | 'env'> = {},
 ): Promise<TestGateway> {
   const upstream = await startUpstream();
   const { providers, limits, retries, ...rest } = typeof config === 'function' ? config(upstream) : config;
   const program = await startProgram({
     databaseUrl,
+    env,
     config: {
       providers: {
         openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: upstreamKey },

@@ -1,0 +1,43 @@
+// What a started program's heap holds once its garbage is collected, by way of its inspector: the used heap alone is a saw whose teeth are
+// larger than most leaks. The program must run with `inspectable` in its environment.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Program } from './program.ts';
+
+/** On a port of its own, once a signal has asked for it. */
+export const inspectable = { NODE_OPTIONS: '--inspect-port=0' };
+
+export type LiveHeap = { readonly bytes: () => Promise<number>; readonly close: () => void };
+
+export async function openLiveHeap(program: Program): Promise<LiveHeap> {
+  process.kill(program.pid, 'SIGUSR1');
+  const socket = new WebSocket(await inspectorUrl(program));
+  await once(socket, 'open');
+  let lastId = 0;
+  const call = async (method: string): Promise<unknown> => {
+    const id = ++lastId;
+    socket.send(JSON.stringify({ id, method }));
+    for (;;) {
+      const [{ data }] = (await once(socket, 'message')) as [{ data: string }];
+      const message = JSON.parse(data) as { id?: number; result?: unknown };
+      if (message.id === id) return message.result;
+    }
+  };
+  return {
+    bytes: async () => {
+      await call('HeapProfiler.collectGarbage');
+      return ((await call('Runtime.getHeapUsage')) as { usedSize: number }).usedSize;
+    },
+    close: () => socket.close(),
+  };
+}
+
+async function inspectorUrl(program: Program): Promise<string> {
+  for (let tries = 0; tries < 100; tries++) {
+    const url = /Debugger listening on (ws:\S+)/.exec(program.output)?.[1];
+    if (url) return url;
+    await sleep(100);
+  }
+  assert.fail('the inspector does not listen');
+}
