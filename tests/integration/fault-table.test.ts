@@ -12,7 +12,7 @@ import { allCells, idempotencyKeyCore, newLane, runCells, type CellResult, type 
 import { makeOrdinaryErrors, wrongKey } from '../support/ordinary-errors.ts';
 import { findSecrets, type Secret } from '../support/secrets.ts';
 
-const lanesCount = 48;
+const lanesCount = 72;
 /** `FAULTS=^usage`: only the rows whose fault or pair matches. */
 const chosen = new RegExp(process.env['FAULTS'] ?? '.');
 

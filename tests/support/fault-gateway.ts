@@ -31,7 +31,7 @@ export function faultModel(wire: UpstreamWireName, isRefused = false): string {
 }
 
 /** A silence of `silenceMs` ends an answer, and so does `totalMs` of anything. */
-const faultTimeouts = { silenceMs: 2_000, totalMs: 5_000 };
+const faultTimeouts = { silenceMs: 2_000, totalMs: 4_000 };
 export const metricsToken = 'token-for-the-metrics-of-tests';
 
 export type FaultGateway = { readonly gateway: TestGateway; readonly server: FaultServer; readonly stop: () => Promise<void> };
