@@ -1,18 +1,15 @@
 // A charged request before anything is held for it: as it comes in, and as it stands once its key may send it.
 import type { CacheName } from '../cache/cache-name.ts';
-import type { Model } from '../catalog/model.ts';
-import type { ClientFormat, ClientRequest } from '../formats/format.ts';
 import type { RequestName } from '../idempotency/request-name.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { Headers } from './client.ts';
+import type { Work } from './endpoint.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
-import type { ChosenRoute } from './route.ts';
 
 export type IncomingRequest = {
   readonly requestId: string;
   readonly key: ApiKey;
-  readonly format: ClientFormat;
   readonly method: string;
   /** As its route is written, without a query. */
   readonly path: string;
@@ -35,9 +32,6 @@ export type Admitted = Omit<IncomingRequest, 'body'> & {
   readonly name: RequestName | null;
   /** null: it does not use the cache. */
   readonly cacheName: CacheName | null;
-  readonly request: ClientRequest;
-  readonly model: Model;
-  /** By rank: the first one is the same for every such request. */
-  readonly routes: readonly [ChosenRoute, ...ChosenRoute[]];
+  readonly work: Work;
   readonly rateHeaders: Headers;
 };

@@ -2,19 +2,17 @@
 // request wants the same answer each time; any other asks with a header; nothing overrides the header's `false`.
 import { invalidRequest } from '../canonical/errors.ts';
 import type { CacheName } from '../cache/cache-name.ts';
+import type { IncomingRequest } from './admitted.ts';
+import type { Work } from './endpoint.ts';
 import type { Gateway } from './gateway.ts';
-import type { ChosenRoute } from './route.ts';
-import type { Admitted } from './admitted.ts';
-
-type Cacheable = Pick<
-  Admitted,
-  'gateway' | 'key' | 'method' | 'path' | 'request' | 'model' | 'routes' | 'cacheHeader' | 'versionHeaders'
->;
 
 /** null: the cache is neither read nor filled. Throws ApiError `invalid_request` on a header that says neither `true` nor `false`. */
-export function nameForCache(asked: Cacheable): CacheName | null {
-  const { gateway, key, method, path, request, model, routes, cacheHeader, versionHeaders } = asked;
-  const wish = readWish(gateway, cacheHeader) ?? request.body['temperature'] === 0;
+export function nameForCache(
+  gateway: Gateway,
+  { key, method, path, cacheHeader, versionHeaders }: IncomingRequest,
+  { modelId, stream, route, body }: Work,
+): CacheName | null {
+  const wish = readWish(gateway, cacheHeader) ?? body['temperature'] === 0;
   if (!wish || !gateway.config.cache.enabled || !key.retainResponses) return null;
   return gateway.cache.nameOf({
     accountId: key.accountId,
@@ -22,11 +20,11 @@ export function nameForCache(asked: Cacheable): CacheName | null {
     mode: key.mode,
     method,
     path,
-    stream: request.stream,
-    modelId: model.id,
-    route: routeText(routes[0]),
+    stream,
+    modelId,
+    route,
     versionHeaders,
-    body: request.body,
+    body,
   });
 }
 
@@ -40,8 +38,4 @@ function readWish({ headers }: Gateway, value: string | undefined): boolean | un
     headers.cache,
     `The header \`${headers.cache}\` must be \`true\` or \`false\`. Leave it out for the default.`,
   );
-}
-
-function routeText(route: ChosenRoute): string {
-  return route.transport === 'http' ? `${route.provider.name} ${route.format} ${route.upstreamModel}` : 'sandbox';
 }

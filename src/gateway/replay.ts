@@ -20,7 +20,7 @@ export async function replay(admitted: Admitted, client: WaitingClient, { respon
   if (body === null) throw bodyNotRetained(admitted);
   const costs = await costHeaders(admitted, source);
   const headers = { ...requestHeaders(admitted), ...response.headers, ...costs };
-  if (!admitted.request.stream) return client.sendAnswer(body, headers);
+  if (!admitted.work.stream) return client.sendAnswer(body, headers);
   const isOpen = client.openStream !== null;
   const stream = client.startStream(headers, []);
   await stream.write(body);

@@ -72,18 +72,7 @@ function waitingClientOf(admitted: Admitted, client: Client): WaitingClient {
 }
 
 /** A keep-alive has sent the head with status 200: the error is the stream's only event. */
-function tellInStream(
-  { gateway, format, requestId, model, request, trace }: Admitted,
-  waiting: WaitingClient,
-  error: ApiError,
-): void {
+function tellInStream({ trace, work }: Admitted, waiting: WaitingClient, error: ApiError): void {
   trace.errorCode = error.code;
-  const pipe = format.writeStream({
-    requestId: requestId.slice('req_'.length),
-    model: model.id,
-    createdAtSeconds: Math.floor(gateway.nowMs() / 1_000),
-    request,
-    estimatedInputTokens: 0,
-  });
-  waiting.openStream?.end(pipe.fail(error, requestId), {});
+  waiting.openStream?.end(work.writeFailure(error), {});
 }

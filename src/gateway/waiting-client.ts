@@ -31,10 +31,10 @@ export class WaitingClient implements Client, KeptStream {
   }
 
   /** Waits for what `ask` gives, which the signal ends. A wait counts as a run: a shutdown lets it come to its end while there is time. */
-  async waitFor<T>({ gateway, request }: Admitted, ask: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+  async waitFor<T>({ gateway, work }: Admitted, ask: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
     const controller = gateway.runs.open();
     this.onGone(() => controller.abort());
-    if (request.stream) gateway.keepAlives.add(this);
+    if (work.stream) gateway.keepAlives.add(this);
     try {
       return await ask(controller.signal);
     } finally {

@@ -1,13 +1,13 @@
-// The endpoints that run a model: one handler for the three formats.
+// The endpoints that are charged for: one handler for all.
 import type { FastifyRequest } from 'fastify';
-import type { ClientFormat } from '../formats/format.ts';
+import type { Endpoint } from '../gateway/endpoint.ts';
 import { run } from '../gateway/run.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { keyOf } from './context.ts';
 import { httpClient } from './http-client.ts';
 import { readJsonBody } from './middleware/body.ts';
 
-export function runModel({ gateway, largeBodies }: ServerContext, format: ClientFormat): Handler {
+export function runEndpoint({ gateway, largeBodies }: ServerContext, endpoint: Endpoint): Handler {
   const cacheHeader = gateway.headers.cache.toLowerCase();
   return async (request, reply) => {
     const turn = largeBodies.turn(request.body);
@@ -16,13 +16,13 @@ export function runModel({ gateway, largeBodies }: ServerContext, format: Client
     if (!request.raw.socket.writable) return reply.hijack();
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     // Anthropic's SDK reads the id under this name.
-    if (format.name === 'messages') reply.header('request-id', request.requestId);
+    if (request.routeOptions.url?.startsWith('/v1/messages')) reply.header('request-id', request.requestId);
     const running = run(
       gateway,
+      endpoint,
       {
         requestId: request.requestId,
         key: keyOf(request),
-        format,
         method: request.method,
         path: request.routeOptions.url ?? request.url,
         idempotencyKey: headerOf(request, 'idempotency-key'),

@@ -2,7 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { clientFormats } from '../formats/registry.ts';
 import { getBalance } from './balance.ts';
-import { runModel } from './charged.ts';
+import { modelEndpoint } from '../gateway/model-work.ts';
+import { runEndpoint } from './charged.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { checkContentType } from './middleware/body.ts';
@@ -27,16 +28,22 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
       auth: 'required',
       queryKey: true,
       charged: true,
-      handler: runModel(context, clientFormats.responses),
+      handler: runEndpoint(context, modelEndpoint(clientFormats.responses)),
     },
     {
       method: 'POST',
       url: '/v1/chat/completions',
       auth: 'required',
       charged: true,
-      handler: runModel(context, clientFormats.chat),
+      handler: runEndpoint(context, modelEndpoint(clientFormats.chat)),
     },
-    { method: 'POST', url: '/v1/messages', auth: 'required', charged: true, handler: runModel(context, clientFormats.messages) },
+    {
+      method: 'POST',
+      url: '/v1/messages',
+      auth: 'required',
+      charged: true,
+      handler: runEndpoint(context, modelEndpoint(clientFormats.messages)),
+    },
 
     { method: 'GET', url: '/v1/models', auth: 'optional', handler: getModels(context) },
     { method: 'GET', url: '/v1/models/info', auth: 'optional', handler: getModelInfo(context) },
