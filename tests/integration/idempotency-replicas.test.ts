@@ -1,14 +1,15 @@
 // Idempotency-Keys over several gateways on one PostgreSQL database: whichever is asked, a request runs once.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { hooksOfFile } from '../support/file-hooks.ts';
+import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { startProgram, type Program } from '../support/program.ts';
-import { framesText, hang, startUpstream, type LocalUpstream, type Script } from '../support/upstream.ts';
+import type { Program } from '../support/program.ts';
+import { startReplicas } from '../support/replicas.ts';
+import { framesText, hang, type LocalUpstream, type Script } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const duplicates = Number(process.env['TOLLGATE_DUPLICATES'] ?? 1_000);
@@ -18,21 +19,9 @@ let upstream: LocalUpstream;
 let replicas: readonly Program[];
 let setup: TestGateway;
 
+const hooks = hooksOfFile();
 before(async () => {
-  upstream = await startUpstream();
-  const databaseUrl = await createDatabase();
-  const config = {
-    providers: { openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-upstream' } },
-    limits: { requests_per_minute: null },
-    log: { level: 'fatal' },
-  };
-  replicas = await Promise.all(Array.from({ length: 3 }, () => startProgram({ config, databaseUrl })));
-  setup = new TestGateway(replicas[0]!, upstream);
-});
-after(async () => {
-  await setup.database.close();
-  for (const replica of replicas) await replica.stop();
-  await upstream.close();
+  ({ replicas, setup, upstream } = await startReplicas(hooks, { count: 3 }));
 });
 
 const ask = (replica: Program, { key, name, stream = false }: { key: string; name: string; stream?: boolean }) =>

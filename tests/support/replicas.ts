@@ -1,7 +1,7 @@
 // Several gateways on one PostgreSQL database, with one upstream behind all of them.
 //
 //   const { replicas, setup, upstream } = await startReplicas(t, { count: 3, config: { models: { … } } });   // ends, and proves the books, with the test
-import type { TestContext } from 'node:test';
+import type { Hooks } from './file-hooks.ts';
 import { TestGateway } from './gateway.ts';
 import { createDatabase } from './postgres.ts';
 import { startProgram, type Program } from './program.ts';
@@ -22,7 +22,7 @@ type ReplicaOptions = {
   readonly databaseUrl?: string;
 };
 
-export async function startReplicas(t: TestContext, { count, config, databaseUrl }: ReplicaOptions): Promise<Replicas> {
+export async function startReplicas(t: Hooks, { count, config, databaseUrl }: ReplicaOptions): Promise<Replicas> {
   const upstream = await startUpstream(t);
   const url = databaseUrl ?? (await createDatabase());
   const whole = {

@@ -15,6 +15,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import type { Hooks } from './file-hooks.ts';
 
 /** Plays one answer. `request` is what came; the script ends when the answer is out or the client has gone. */
 export type Script = (response: ServerResponse, request: UpstreamRequest) => void | Promise<void>;
@@ -47,8 +48,8 @@ export type LocalUpstream = {
   readonly close: () => Promise<void>;
 };
 
-/** Starts one on a free port; with a test's context it stops after the test. */
-export async function startUpstream(t?: TestContext): Promise<LocalUpstream> {
+/** Starts one on a free port; with a test's context, or a file's hooks, it stops after the test or the file. */
+export async function startUpstream(t?: Hooks): Promise<LocalUpstream> {
   const scripts = new Map<string, Script[]>();
   const requests: UpstreamRequest[] = [];
   let connections = 0;
