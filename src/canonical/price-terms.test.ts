@@ -14,6 +14,7 @@ const units: fc.Arbitrary<UnitPrices> = fc.record(
     cacheWrite: price,
     cacheWrite1h: price,
     search: fc.bigInt({ min: 0n, max: 10n ** 15n }),
+    image: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 15n })),
   },
   { noNullPrototype: true },
 );
@@ -36,9 +37,19 @@ test('the parts of a request are added exactly and rounded up once', () => {
     cacheWrite: 1,
     cacheWrite1h: 1,
     search: 2_999_995n,
+    image: 1_000_000n,
   } as unknown as UnitPrices;
   const usage = { ...noUsage, inputTokens: 1, cacheReadTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1, outputTokens: 1 };
-  assert.equal(costOf(third, usage, 0), 1);
-  assert.equal(costOf(third, usage, 1), 3);
-  assert.equal(costOf(third, { ...usage, outputTokens: 2 }, 1), 4);
+  assert.equal(costOf(third, { usage, searches: 0, images: 0 }), 1);
+  assert.equal(costOf(third, { usage, searches: 1, images: 0 }), 3);
+  assert.equal(costOf(third, { usage: { ...usage, outputTokens: 2 }, searches: 1, images: 0 }), 4);
+  assert.equal(costOf(third, { usage, searches: 1, images: 2 }), 5);
+});
+
+test('terms of charges from before there were images are read as they were written', () => {
+  const six = ['1', '2', '3', '4', '5', '6'];
+  const terms = JSON.stringify({ list: six, upstream: six });
+  const read = readKeptTerms(terms);
+  assert.equal(read.list.image, 0n);
+  assert.equal(keepPrice(read).terms, terms);
 });

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../lib/money.ts';
 import type { Usage } from './usage.ts';
 
-/** Picodollars: a token of each kind, and one web search that the provider runs. */
+/** Picodollars: a token of each kind, one web search, and one image of the kind that was asked for, its input images included. */
 export type UnitPrices = {
   readonly input: PicosPerToken;
   readonly output: PicosPerToken;
@@ -12,6 +12,7 @@ export type UnitPrices = {
   readonly cacheWrite: PicosPerToken;
   readonly cacheWrite1h: PicosPerToken;
   readonly search: Picos;
+  readonly image: Picos;
 };
 
 /** As the account pays it, markup and multiplier included, and as the operator does. */
@@ -20,15 +21,19 @@ export type PriceTerms = { readonly list: UnitPrices; readonly upstream: UnitPri
 /** Terms as the ledger keeps them, once however many charges were made by them. */
 export type KeptPrice = { readonly id: string; readonly terms: string };
 
-/** What the tokens and searches of a request cost at these prices. */
-export function costOf(prices: UnitPrices, usage: Usage, searches: number): Micros {
+/** What a request used, of all that has a price. */
+export type Quantities = { readonly usage: Usage; readonly searches: number; readonly images: number };
+
+/** What a request costs at these prices. */
+export function costOf(prices: UnitPrices, { usage, searches, images }: Quantities): Micros {
   return roundUpToMicro(
     BigInt(usage.inputTokens) * BigInt(prices.input) +
       BigInt(usage.cacheReadTokens) * BigInt(prices.cacheRead) +
       BigInt(usage.cacheWriteTokens) * BigInt(prices.cacheWrite) +
       BigInt(usage.cacheWrite1hTokens) * BigInt(prices.cacheWrite1h) +
       BigInt(usage.outputTokens) * BigInt(prices.output) +
-      BigInt(searches) * prices.search,
+      BigInt(searches) * prices.search +
+      BigInt(images) * prices.image,
   );
 }
 
@@ -36,11 +41,14 @@ const order = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'se
 
 /** The same terms have the same id on every machine. */
 export function keepPrice({ list, upstream }: PriceTerms): KeptPrice {
-  const terms = JSON.stringify({
-    list: order.map((unit) => String(list[unit])),
-    upstream: order.map((unit) => String(upstream[unit])),
-  });
+  const terms = JSON.stringify({ list: writeUnits(list), upstream: writeUnits(upstream) });
   return { id: hash('sha256', terms, 'base64url').slice(0, 22), terms };
+}
+
+/** Terms without images are written as they were before there were any: they keep their ids. */
+function writeUnits(prices: UnitPrices): string[] {
+  const units = order.map((unit) => String(prices[unit]));
+  return prices.image === 0n ? units : [...units, String(prices.image)];
 }
 
 /** Reverses `keepPrice`. Throws on a text that it did not write. */
@@ -58,5 +66,6 @@ function readUnits(values: readonly string[]): UnitPrices {
     cacheWrite: cacheWrite!,
     cacheWrite1h: cacheWrite1h!,
     search: BigInt(values[5]!),
+    image: BigInt(values[6] ?? 0),
   };
 }

@@ -79,12 +79,12 @@ export function scaleByFactor(picos: Picos, factor: PriceFactor, { isListPrice }
 export function priceUsage({ list, upstream, search = freeSearch }: AppliedPrice, usage: Usage, searches = 0): PricedUsage {
   const tier = tierIndexOf(list, totalInputTokens(usage));
   const terms = {
-    list: { ...pricesOf(list, tier), search: search.listPicos },
-    upstream: { ...pricesOf(upstream, tier), search: search.upstreamPicos },
+    list: { ...pricesOf(list, tier), search: search.listPicos, image: 0n },
+    upstream: { ...pricesOf(upstream, tier), search: search.upstreamPicos, image: 0n },
   };
   return {
-    costMicros: costOf(terms.list, usage, searches),
-    upstreamCostMicros: costOf(terms.upstream, usage, searches),
+    costMicros: costOf(terms.list, { usage, searches, images: 0 }),
+    upstreamCostMicros: costOf(terms.upstream, { usage, searches, images: 0 }),
     terms,
     priceVersion: list.version + tierPart(list, tier) + (searches > 0 ? `+${search.listPicos}/search` : ''),
   };

@@ -162,6 +162,7 @@ export type ChargesTable = {
   reasoning_tokens: number;
   /** That the provider ran, each at a price of its own. */
   web_searches: number;
+  images: number;
   usage_source: 'upstream' | 'estimate';
   price_version: string;
   /** null: made before prices were kept. */

@@ -127,6 +127,7 @@ function recordOf({ model, format, attempt, request }: Running, ended: Ended, pr
     provider: providerNameOf(attempt.route),
     usage: priced.usage,
     webSearches: priced.searches,
+    images: 0,
     usageSource: ended.usage ? 'upstream' : 'estimate',
     priceVersion: priced.priceVersion,
     upstreamCostMicros: priced.upstreamCostMicros,

@@ -175,14 +175,14 @@ function auditCharge(audit: Audit, { entry, reserve, charge }: Settlement): Prob
   return firstDifference({ table: 'charges', id: charge.id, expected, found: charge }) ?? recompute(charge);
 }
 
-/** What the tokens come to at the kept price is what was charged, or lost for want of room. */
+/** What the tokens, searches and images come to at the kept price is what was charged, or lost for want of room. */
 function recompute(charge: PricedCharge): Problem | null {
   if (charge.terms === null) return null;
   const { list, upstream } = readKeptTerms(charge.terms);
-  const { usage, webSearches } = chargeOfRow(charge);
+  const { usage, webSearches: searches, images } = chargeOfRow(charge);
   const expected = {
-    cost_and_loss_micros: costOf(list, usage, webSearches),
-    upstream_cost_micros: costOf(upstream, usage, webSearches),
+    cost_and_loss_micros: costOf(list, { usage, searches, images }),
+    upstream_cost_micros: costOf(upstream, { usage, searches, images }),
   };
   const found = { ...charge, cost_and_loss_micros: charge.cost_micros + charge.loss_micros };
   return firstDifference({ table: 'charges', id: charge.id, expected, found });

@@ -115,12 +115,14 @@ export type ChargeRecord = {
   /** Catalogue id and display name of the model. */
   readonly modelId: string;
   readonly modelName: string;
-  /** The wire format of the request (later: images, search). */
+  /** The wire format of the request, `images` or `web-search`. */
   readonly endpoint: string;
   readonly provider: string;
   readonly usage: Usage;
   /** That the provider ran, each at a price of its own. */
   readonly webSearches: number;
+  /** That were delivered. */
+  readonly images: number;
   /** Whether the upstream's usage was used, or our own count. */
   readonly usageSource: 'upstream' | 'estimate';
   /** Which price was applied: `effective_from`, tier, and the price of a search where there were some. */

@@ -75,6 +75,7 @@ export const record: ChargeRecord = {
   provider: 'sandbox',
   usage: { ...noUsage, inputTokens: 60, cacheReadTokens: 40, outputTokens: 10 },
   webSearches: 0,
+  images: 0,
   usageSource: 'upstream',
   priceVersion: '0',
   upstreamCostMicros: micros(1),

@@ -63,6 +63,7 @@ const chargeColumns: Columns<ChargesTable> = {
   output_tokens: 'bigint',
   reasoning_tokens: 'bigint',
   web_searches: 'bigint',
+  images: 'bigint',
   usage_source: 'text',
   price_version: 'text',
   price_id: 'text',

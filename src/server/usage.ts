@@ -36,6 +36,7 @@ function usageRecord(charge: Charge) {
     total_tokens: inputTokens + usage.outputTokens,
     cost_cents: charge.costMicros / microsPerCent,
     ...(charge.webSearches > 0 && { web_searches: charge.webSearches }),
+    ...(charge.images > 0 && { images: charge.images }),
     request_id: charge.id,
   };
 }

@@ -228,7 +228,7 @@ onEachStore((store) => {
 });
 
 /** Ten tokens of output, which the fixture's record has, come to 30 microdollars, and cost the operator 1. */
-const free = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, search: 0n } as unknown as UnitPrices;
+const free = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, search: 0n, image: 0n } as unknown as UnitPrices;
 const price = keepPrice({
   list: { ...free, output: 3_000_000 as PicosPerToken },
   upstream: { ...free, output: 100_000 as PicosPerToken },

@@ -10,6 +10,7 @@ import { prices, pricesOnPostgres } from './0004-prices.ts';
 import { idempotentResponses, idempotentResponsesOnPostgres } from './0005-idempotent-responses.ts';
 import { cachedResponses, cachedResponsesOnPostgres } from './0006-cached-responses.ts';
 import { limits, limitsOnPostgres } from './0007-limits.ts';
+import { images } from './0008-images.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -21,6 +22,7 @@ const sqlite = {
   '0005-idempotent-responses': idempotentResponses,
   '0006-cached-responses': cachedResponses,
   '0007-limits': limits,
+  '0008-images': images,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -31,6 +33,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0005-idempotent-responses': idempotentResponsesOnPostgres,
   '0006-cached-responses': cachedResponsesOnPostgres,
   '0007-limits': limitsOnPostgres,
+  '0008-images': images,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };
