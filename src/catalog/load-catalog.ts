@@ -113,7 +113,7 @@ function toRoutes(config: Config, entries: readonly RouteEntry[]): Route[] {
 function toRoute(config: Config, entry: RouteEntry, position: number): Route {
   const { provider, model, api, rank = position, weight = 1, context_tokens: contextTokens = null, lacks } = entry;
   const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
-  const speaks = api !== undefined && (kind === undefined || formatsOfKind[kind].some((format) => format === api));
+  const speaks = api !== undefined && (kind === undefined || formatsOfKind[kind].some((format: string) => format === api));
   return { provider, upstreamModel: model, api: speaks ? api : null, rank, weight, contextTokens, lacks: new Set(lacks) };
 }
 

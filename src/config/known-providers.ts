@@ -1,22 +1,37 @@
 // The providers that have a usual name, address and key variable: their variable alone switches them on.
 // Addresses and variables as their own documentation and SDKs have them, collected 2026-11-20.
 
-/** What each kind speaks, so that a route cannot ask for what its provider does not understand. */
+/** What each kind speaks, so that a route cannot ask for what its provider does not understand. None: it runs no chat models. */
 export const formatsOfKind = {
   openai: ['responses', 'chat'],
   'openai-compatible': ['chat'],
   anthropic: ['messages'],
   google: ['gemini'],
+  brave: [],
+  tavily: [],
+  serper: [],
+  exa: [],
+  searxng: [],
 } as const;
 
 export type ProviderKindName = keyof typeof formatsOfKind;
 
+/** The kinds that search the web, in the order in which they are asked unless the file says otherwise. */
+export const searchKinds = ['brave', 'tavily', 'serper', 'exa', 'searxng'] as const satisfies readonly ProviderKindName[];
+export type SearchKindName = (typeof searchKinds)[number];
+
+export function isSearchKind(kind: ProviderKindName): kind is SearchKindName {
+  return (searchKinds as readonly ProviderKindName[]).includes(kind);
+}
+
 export type KnownProvider = {
   readonly kind: ProviderKindName;
-  /** With `/v1` for the two openai kinds, without a version for anthropic and google. */
-  readonly baseUrl: string;
+  /** With `/v1` for the two openai kinds, without a version for anthropic and google. null: it has none but the operator's. */
+  readonly baseUrl: string | null;
   /** The environment variable its own SDK reads; null: it runs without a key, so only the file switches it on. */
   readonly keyVariable: string | null;
+  /** The environment variable of its address, which switches it on by itself, where it has no usual one. */
+  readonly addressVariable?: string;
 };
 
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
@@ -38,6 +53,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   fireworks: compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
   ollama: compatible('http://127.0.0.1:11434/v1', null),
   vllm: compatible('http://127.0.0.1:8000/v1', null),
+  brave: { kind: 'brave', baseUrl: 'https://api.search.brave.com/res/v1', keyVariable: 'BRAVE_API_KEY' },
+  tavily: { kind: 'tavily', baseUrl: 'https://api.tavily.com', keyVariable: 'TAVILY_API_KEY' },
+  serper: { kind: 'serper', baseUrl: 'https://google.serper.dev', keyVariable: 'SERPER_API_KEY' },
+  exa: { kind: 'exa', baseUrl: 'https://api.exa.ai', keyVariable: 'EXA_API_KEY' },
+  searxng: { kind: 'searxng', baseUrl: null, keyVariable: null, addressVariable: 'SEARXNG_URL' },
 };
 
 /** The gateway's own, behind test keys. */

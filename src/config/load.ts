@@ -7,6 +7,7 @@ import { readConfigFile, type ConfigFileText } from './config-file.ts';
 import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
 import { checkModels } from './models.ts';
 import { resolveProviders } from './providers.ts';
+import { resolveSearch } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
 
@@ -37,6 +38,7 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
     server: { ...fields.server, ...serverFrom(env), public_url: publicUrlOf(faultAt, fields.server.public_url) },
     database: { url: databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}` },
     providers,
+    search: resolveSearch(values, providers),
     dataDir,
     warnings: [...emptyFileWarnings(file), ...markupWarnings(fields.pricing.markup)],
   });

@@ -32,17 +32,25 @@ function checkRoute(
   if (!Object.hasOwn(providers, provider) && !isProviderName(provider)) {
     throw faultAt([...path, 'provider'], {
       problem: `must be the name of a provider; got ${JSON.stringify(provider)}`,
-      remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...Object.keys(knownProviders)])].join(', ')}.`,
+      remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...chatProviderNames])].join(', ')}.`,
     });
   }
   const kind = providers[provider]?.kind ?? knownProviders[provider]?.kind;
   const formats: readonly string[] = kind ? formatsOfKind[kind] : [];
+  if (kind && formats.length === 0) {
+    throw faultAt([...path, 'provider'], {
+      problem: `must be a provider of chat models; ${provider} is of kind \`${kind}\`, which runs none`,
+      remedy: 'Use another provider.',
+    });
+  }
   if (api === undefined || !kind || formats.includes(api)) return;
   throw faultAt([...path, 'api'], {
     problem: `must be a format that ${provider} (${kind}) speaks: ${formats.join(' or ')}; got ${JSON.stringify(api)}`,
     remedy: "Leave it out: the client's own format is used where the provider speaks it.",
   });
 }
+
+const chatProviderNames = Object.keys(knownProviders).filter((name) => formatsOfKind[knownProviders[name]!.kind].length > 0);
 
 function checkPrices(faultAt: FaultAt, entry: ModelEntry, path: FieldPath): void {
   const versions = pricesOf(entry);

@@ -2,7 +2,7 @@
 // switches on by their usual key variable.
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
-import { knownProviders, reservedProviderName } from './known-providers.ts';
+import { formatsOfKind, knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';
 import type { ToolPricesEntry } from './model-schema.ts';
 import { checkToolPrices } from './models.ts';
 import type { ConfigFile, ProviderConfig } from './schema.ts';
@@ -21,12 +21,19 @@ export function resolveProviders(
   for (const [name, entry] of Object.entries(values.fields.providers)) {
     providers[name] = completeProvider({ values, env, name }, entry);
   }
-  for (const [name, { kind, baseUrl, keyVariable }] of Object.entries(knownProviders)) {
-    const apiKey = keyFrom(env, keyVariable);
-    if (apiKey === undefined || Object.hasOwn(providers, name)) continue;
-    providers[name] = { enabled: true, kind, base_url: baseUrl, api_key: apiKey, timeouts: defaultTimeouts, tool_prices: {} };
+  for (const [name, known] of Object.entries(knownProviders)) {
+    const found = Object.hasOwn(providers, name) ? null : fromEnvironment(env, known);
+    if (found) providers[name] = { enabled: true, kind: known.kind, ...found, timeouts: defaultTimeouts, tool_prices: {} };
   }
   return providers;
+}
+
+/** A known provider's address and key where the environment alone switches it on; else null. */
+function fromEnvironment(env: Environment, known: KnownProvider): Pick<ProviderConfig, 'base_url' | 'api_key'> | null {
+  const apiKey = keyFrom(env, known.keyVariable);
+  const address = addressFrom(env, known);
+  if (known.baseUrl !== null) return apiKey === undefined ? null : { base_url: known.baseUrl, api_key: apiKey };
+  return address === undefined ? null : { base_url: address, api_key: null };
 }
 
 type Completion = {
@@ -63,7 +70,9 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   const kind = entry.kind ?? knownOf(name)?.kind;
   if (kind) return kind;
   throw values.faultAt(['providers', name, 'kind'], {
-    problem: 'is required: `openai`, `openai-compatible`, `anthropic` or `google`',
+    problem: `is required: ${Object.keys(formatsOfKind)
+      .map((kind) => `\`${kind}\``)
+      .join(', ')}`,
     remedy: `It may be left out only for a known provider: ${Object.keys(knownProviders).join(', ')}.`,
   });
 }
@@ -75,22 +84,38 @@ function toolPricesOf({ faultAt }: FieldValues, name: string, { tool_prices: pri
 
 /** The usual address goes with the usual kind: under a known name of another kind, the file must say where it is. */
 function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
-  const { values, name } = completion;
+  const { values, env, name } = completion;
   const kind = kindOf(completion, entry);
   const path = ['providers', name, 'base_url'];
+  const known = knownOf(name);
+  const fromVariable = known?.kind === kind ? addressFrom(env, known) : undefined;
+  if (fromVariable !== undefined) return fromVariable;
   if (entry.base_url !== undefined) {
     const problem = webAddressProblem(entry.base_url);
     if (problem)
       throw values.faultAt(path, { problem, remedy: 'Write the address of its API, such as `https://api.example.com/v1`.' });
-    return entry.base_url.replace(/\/+$/u, '');
+    return withoutSlash(entry.base_url);
   }
-  const known = knownOf(name);
-  if (known?.kind === kind) return known.baseUrl;
-  if (kind !== 'openai-compatible') return knownProviders[kind]!.baseUrl;
+  const usual = known?.kind === kind ? known.baseUrl : knownOf(kind)?.baseUrl;
+  if (usual) return usual;
   throw values.faultAt(path, {
     problem: `is required for the provider ${name}: the address of its API`,
-    remedy: 'Write it with its version, such as `https://api.example.com/v1`.',
+    remedy: 'Write it with its version if it has one, such as `https://api.example.com/v1`.',
   });
+}
+
+/** The address in a known provider's own variable. */
+function addressFrom(env: Environment, { addressVariable }: KnownProvider): string | undefined {
+  const address = addressVariable === undefined ? undefined : env[addressVariable]?.trim();
+  if (addressVariable === undefined || !address) return undefined;
+  const problem = webAddressProblem(address);
+  if (problem === null) return withoutSlash(address);
+  const remedy = 'Set it to the address of its API, such as `http://127.0.0.1:8080`.';
+  throw new ConfigError({ place: null, field: addressVariable, problem, remedy });
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/\/+$/u, '');
 }
 
 /**

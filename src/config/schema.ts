@@ -23,14 +23,14 @@ const Provider = Type.Object(
     kind: Type.Optional(
       Type.Enum(Object.keys(formatsOfKind) as ProviderKindName[], {
         description:
-          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini. May be left out for a known provider.',
+          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. May be left out for a known provider.',
       }),
     ),
     base_url: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'The address of its API: with the version (`/v1`) for the two openai kinds, without for `anthropic` and `google`. May be left out for a known provider.',
+          'The address of its API: with the version (`/v1`) for the two openai kinds, without for `anthropic` and `google`. May be left out for a known provider other than `searxng`.',
       }),
     ),
     api_key: Type.Optional(
@@ -317,6 +317,23 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    search: Type.Object(
+      {
+        providers: Type.Optional(
+          Type.Array(Type.String({ minLength: 1 }), {
+            description:
+              'Who answers `POST /v1/web-search`, by the names under `providers`: the first, and when it fails the next. Left out: all of a search kind that are switched on, in the order `brave`, `tavily`, `serper`, `exa`, `searxng`.',
+          }),
+        ),
+        price_usd: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()], {
+          default: 0.005,
+          description:
+            'USD that an account pays for a web search, whatever its number of results: `pricing.markup` is not added. Six decimals. `null`: not sold.',
+        }),
+        timeout_ms: milliseconds(20_000, 'How long a web search may take, all providers that are tried included.'),
+      },
+      section,
+    ),
     providers: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }), Provider, {
       ...section,
       description: 'Where models run, by a name of your choice; known names need no more than a key.',
@@ -355,9 +372,11 @@ export type ProviderConfig = {
 
 /** File, environment and defaults in one, deeply frozen. */
 export type Config = DeepReadonly<
-  Omit<ConfigFile, 'database' | 'providers'> & {
+  Omit<ConfigFile, 'database' | 'providers' | 'search'> & {
     database: { url: string };
     providers: Record<string, ProviderConfig>;
+    /** `providers`: switched on, of a search kind, in the order in which they are asked. */
+    search: Omit<ConfigFile['search'], 'providers'> & { providers: string[] };
     /** An absolute path. */
     dataDir: string;
     /** What the operator should know but need not stop for. */

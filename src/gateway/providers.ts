@@ -1,4 +1,5 @@
 // The providers that are switched on: what the configuration says of each, joined with what its kind is.
+import type { ProviderKindName } from '../config/known-providers.ts';
 import type { Config } from '../config/schema.ts';
 import type { ProviderTimeouts } from '../config/timeouts.ts';
 import { providerKinds, sandbox } from '../providers/registry.ts';
@@ -20,8 +21,8 @@ export type ConnectedProviders = {
 export function connectProviders(config: Config): ConnectedProviders {
   const byName = new Map<string, ConnectedProvider>();
   for (const [name, provider] of Object.entries(config.providers)) {
-    if (!provider.enabled) continue;
-    const kind = providerKinds[provider.kind];
+    const kind = chatKindOf(provider.kind);
+    if (!provider.enabled || !kind) continue;
     byName.set(name, {
       name,
       kind,
@@ -31,4 +32,9 @@ export function connectProviders(config: Config): ConnectedProviders {
     });
   }
   return { byName, sandbox };
+}
+
+/** undefined: it runs no chat models. */
+function chatKindOf(name: ProviderKindName): HttpProviderKind | undefined {
+  return Object.entries(providerKinds).find(([kind]) => kind === name)?.[1];
 }

@@ -12,12 +12,12 @@ export type BodyPlan =
   | { readonly kind: 'collect'; readonly bytesMax: number }
   | { readonly kind: 'refuse'; readonly failure: UpstreamFailure };
 
-const answerBytesMax = 64 * 1024 * 1024;
+const longestAnswerBytes = 64 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
 /** Some hosts send their events as plain bytes, or name no type at all. */
 const streamTypes = new Set(['text/event-stream', 'text/plain', 'application/octet-stream', '']);
 
-export function planBody(head: AnswerHead, wantsStream: boolean): BodyPlan {
+export function planBody(head: AnswerHead, wantsStream: boolean, answerBytesMax = longestAnswerBytes): BodyPlan {
   const encoding = first(head.headers['content-encoding'])?.toLowerCase() ?? 'identity';
   if (head.status >= 400) return { kind: 'collect', bytesMax: errorBytesMax };
   if (head.status >= 300) return { kind: 'refuse', failure: redirected(head) };

@@ -15,6 +15,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (reply: UpstreamReply) => void;
   readonly #reject: (error: Error) => void;
   readonly #wantsStream: boolean;
+  readonly #answerBytesMax: number | undefined;
   readonly #signal: AbortSignal;
   readonly #deadlineMs: number;
   readonly #open: Set<Exchange>;
@@ -27,12 +28,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytesMax = 0;
 
   /** `open`: where the exchange stands while it runs. */
-  constructor({ stream, signal, timeouts }: UpstreamCall, open: Set<Exchange>) {
+  constructor({ stream, signal, timeouts, answerBytesMax }: UpstreamCall, open: Set<Exchange>) {
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
     this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#wantsStream = stream;
+    this.#answerBytesMax = answerBytesMax;
     this.#signal = signal;
     this.#deadlineMs = performance.now() + timeouts.total_ms;
     this.#open = open;
@@ -64,7 +66,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // Heads below 200 only announce the real one.
     if (!this.#isRunning || status < 200) return;
     this.#head = { status, statusText, headers };
-    const plan = planBody(this.#head, this.#wantsStream);
+    const plan = planBody(this.#head, this.#wantsStream, this.#answerBytesMax);
     if (plan.kind === 'stream') this.#openStream();
     else if (plan.kind === 'collect') this.#bytesMax = plan.bytesMax;
     else this.#stop(plan.failure);

@@ -29,13 +29,17 @@ export type UpstreamCall = {
   readonly path: string;
   /** Lower-case, beside content-type, accept and user-agent. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. */
-  readonly body: Buffer | string;
+  /** Left out: POST. */
+  readonly method?: 'GET' | 'POST';
+  /** JSON; null with GET. */
+  readonly body: Buffer | string | null;
   /** Whether server-sent events are asked for. */
   readonly stream: boolean;
   readonly timeouts: UpstreamTimeouts;
   /** Destroys the request at once. It then ends like a failed connection: with a failure, or with UpstreamBroken in mid-stream. */
   readonly signal: AbortSignal;
+  /** The longest answer that is read, a stream's aside. Left out: 64 MB. */
+  readonly answerBytesMax?: number;
 };
 
 export type UpstreamReply =
@@ -112,16 +116,16 @@ function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
 }
 
 function requestOptions(
-  { timeouts, path, headers, body, stream }: UpstreamCall,
+  { timeouts, method = 'POST', path, headers, body, stream }: UpstreamCall,
   prefix: string,
   userAgent: string,
 ): Dispatcher.DispatchOptions {
   const { first_byte_ms: firstByteMs, idle_ms: idleMs } = timeouts;
   return {
-    method: 'POST',
+    method,
     path: prefix + path,
     headers: {
-      'content-type': 'application/json',
+      ...(body !== null && { 'content-type': 'application/json' }),
       accept: stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': userAgent,

@@ -1,11 +1,17 @@
 // The provider kinds by name: a new one is a folder and a line here.
 import { anthropic } from './anthropic/index.ts';
+import { brave } from './brave/index.ts';
+import { exa } from './exa/index.ts';
 import { google } from './google/index.ts';
 import { openaiCompatible } from './openai-compatible/index.ts';
 import { openai } from './openai/index.ts';
 import type { HttpProviderKind } from './provider.ts';
+import type { SearchProviderKind } from './search-provider.ts';
+import { searxng } from './searxng/index.ts';
+import { serper } from './serper/index.ts';
+import { tavily } from './tavily/index.ts';
 
-export { sandbox } from './sandbox/index.ts';
+export { sandbox, searchSandbox } from './sandbox/index.ts';
 
 export const providerKinds = {
   openai,
@@ -13,3 +19,6 @@ export const providerKinds = {
   anthropic,
   google,
 } as const satisfies Record<string, HttpProviderKind>;
+
+/** Those that search the web, in the order in which they are asked unless the configuration says otherwise. */
+export const searchProviderKinds = { brave, tavily, serper, exa, searxng } as const satisfies Record<string, SearchProviderKind>;

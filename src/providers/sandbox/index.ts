@@ -3,6 +3,7 @@
 import type { SandboxProviderKind } from '../provider.ts';
 import { run } from './run.ts';
 
+export { searchSandbox } from './search.ts';
 export { countInputTokens } from './usage.ts';
 
 export const sandbox: SandboxProviderKind = { kind: 'sandbox', transport: 'sandbox', run };

@@ -1,0 +1,57 @@
+// Which providers answer web searches, and in which order: the file's list, or all of a search kind that are switched on.
+import type { FieldPath } from './config-error.ts';
+import type { FieldValues } from './field-values.ts';
+import { isSearchKind, knownProviders, searchKinds } from './known-providers.ts';
+import type { Config, ConfigFile, ProviderConfig } from './schema.ts';
+
+type Providers = Readonly<Record<string, ProviderConfig>>;
+
+/** Throws ConfigError for a name that is no search provider or is switched off, and for a price that cannot be kept exactly. */
+export function resolveSearch(values: FieldValues, providers: Providers): Config['search'] {
+  const { providers: names, ...search } = values.fields.search;
+  checkPrice(values, search.price_usd);
+  for (const [index, name] of (names ?? []).entries()) {
+    const path = ['search', 'providers', index];
+    checkName(values, providers, { name, path });
+    if (names!.indexOf(name) === index) continue;
+    throw values.faultAt(path, { problem: `names ${name} a second time`, remedy: 'Name each provider once.' });
+  }
+  return { ...search, providers: names ?? switchedOn(providers) };
+}
+
+/** By kind; those of one kind in the order in which they stand in the file. */
+function switchedOn(providers: Providers): string[] {
+  const names = Object.keys(providers).filter((name) => providers[name]!.enabled);
+  return searchKinds.flatMap((kind) => names.filter((name) => providers[name]!.kind === kind));
+}
+
+function checkName(
+  { faultAt }: FieldValues,
+  providers: Providers,
+  { name, path }: { readonly name: string; readonly path: FieldPath },
+): void {
+  const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
+  const known = Object.hasOwn(knownProviders, name) ? knownProviders[name] : undefined;
+  const kind = provider?.kind ?? known?.kind;
+  if (!kind || !isSearchKind(kind)) {
+    throw faultAt(path, {
+      problem: `must be the name of a provider that searches the web; got ${JSON.stringify(name)}`,
+      remedy: `Add it under \`providers\` with one of the kinds ${searchKinds.join(', ')}, or use one of these names.`,
+    });
+  }
+  if (provider?.enabled) return;
+  const variable = known?.keyVariable ?? known?.addressVariable;
+  throw faultAt(path, {
+    problem: `names ${name}, which is switched off`,
+    remedy: `Remove it from the list, or switch it on${variable ? `: ${variable} in the environment does it` : ' under `providers`'}.`,
+  });
+}
+
+/** Prices are kept in microdollars. */
+function checkPrice({ faultAt }: FieldValues, price: ConfigFile['search']['price_usd']): void {
+  if (price === null || Number(price.toFixed(6)) === price) return;
+  throw faultAt(['search', 'price_usd'], {
+    problem: `must have at most six decimals; got ${price}`,
+    remedy: 'The price is USD a search: $5 per 1 000 is 0.005.',
+  });
+}

@@ -1,0 +1,52 @@
+// Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search (from memory of it, 2026-11-21).
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import { readPages, type ReadSearch, type SearchCall, type SearchPage, type SearchProviderKind } from '../search-provider.ts';
+
+export const brave: SearchProviderKind = {
+  kind: 'brave',
+  resultsPerCallMax: 20,
+  // Fifty results at most are asked for.
+  pagesMax: 3,
+  writeSearch,
+  readSearch,
+  readFailure,
+};
+
+function writeSearch({ query, count, page }: SearchPage, apiKey: string | null): SearchCall {
+  // `offset` counts pages of `count`, not results.
+  const parameters = new URLSearchParams({
+    q: query,
+    count: String(count),
+    offset: String(page),
+    result_filter: 'web',
+    text_decorations: 'false',
+  });
+  return {
+    method: 'GET',
+    path: `/web/search?${parameters}`,
+    headers: apiKey === null ? {} : { 'x-subscription-token': apiKey },
+    body: null,
+  };
+}
+
+/** Where nothing is found, `web` is left out of an answer that otherwise says what was asked. */
+function readSearch(body: unknown): ReadSearch {
+  const { web, query } = isObject(body) ? body : {};
+  if (web === undefined && isObject(query)) return { kind: 'found', pages: [], hasMore: false };
+  const pages = readPages(isObject(web) ? web.results : null, {
+    title: 'title',
+    url: 'url',
+    snippet: ['description'],
+    date: ['page_age', 'age'],
+  });
+  if (!pages) return { kind: 'unreadable', message: 'the answer has no `web.results`' };
+  return { kind: 'found', pages, hasMore: isObject(query) && query.more_results_available === true };
+}
+
+/** A wrong key is a 422 here, as a query that is too long is. */
+function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const isKeyRefused = failure.status === 422 && error.code === 'SUBSCRIPTION_TOKEN_INVALID';
+  return isKeyRefused ? { ...failure, status: 401 } : failure;
+}

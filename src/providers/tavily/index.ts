@@ -1,0 +1,39 @@
+// Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search (from memory of it, 2026-11-21).
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import { readPages, type ReadSearch, type SearchCall, type SearchPage, type SearchProviderKind } from '../search-provider.ts';
+
+export const tavily: SearchProviderKind = {
+  kind: 'tavily',
+  // It has no further pages.
+  resultsPerCallMax: 20,
+  pagesMax: 1,
+  writeSearch,
+  readSearch,
+  readFailure,
+};
+
+function writeSearch({ query, count }: SearchPage, apiKey: string | null): SearchCall {
+  return {
+    method: 'POST',
+    path: '/search',
+    headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+    body: JSON.stringify({ query, max_results: count }),
+  };
+}
+
+function readSearch(body: unknown): ReadSearch {
+  const pages = readPages(isObject(body) ? body.results : null, {
+    title: 'title',
+    url: 'url',
+    snippet: ['content'],
+    date: ['published_date'],
+    score: 'score',
+  });
+  return pages ? { kind: 'found', pages, hasMore: false } : { kind: 'unreadable', message: 'the answer has no `results`' };
+}
+
+/** Its own statuses for a plan, or a pay-as-you-go limit, that is used up. */
+function readFailure(failure: UpstreamFailure): UpstreamFailure {
+  return failure.status === 432 || failure.status === 433 ? { ...failure, status: 402 } : failure;
+}
