@@ -32,8 +32,10 @@ test('every value of the configuration has a description', () => {
 });
 
 test('every known provider stands in the guide with its kind, address and variable', () => {
-  for (const [name, { kind, baseUrl, keyVariable }] of Object.entries(knownProviders)) {
-    const row = `| \`${name}\` | \`${kind}\` | \`${baseUrl}\` | ${keyVariable === null ? 'none' : `\`${keyVariable}\``}`;
+  for (const [name, { kind, baseUrl, keyVariable, addressVariable }] of Object.entries(knownProviders)) {
+    const variable = keyVariable ?? addressVariable;
+    const address = baseUrl === null ? 'your own' : `\`${baseUrl}\``;
+    const row = `| \`${name}\` | \`${kind}\` | ${address} | ${variable === undefined ? 'none' : `\`${variable}\``}`;
     assert(guide.includes(row), row);
   }
 });

@@ -70,9 +70,7 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   const kind = entry.kind ?? knownOf(name)?.kind;
   if (kind) return kind;
   throw values.faultAt(['providers', name, 'kind'], {
-    problem: `is required: ${Object.keys(formatsOfKind)
-      .map((kind) => `\`${kind}\``)
-      .join(', ')}`,
+    problem: `is required: ${Object.keys(formatsOfKind).join(', ')}`,
     remedy: `It may be left out only for a known provider: ${Object.keys(knownProviders).join(', ')}.`,
   });
 }

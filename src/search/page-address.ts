@@ -30,5 +30,5 @@ export function readPageAddress(text: string): PageAddress | null {
  */
 function keyOf(url: URL): string {
   const parameters = [...url.searchParams].filter(([name]) => !trackingParameters.test(name));
-  return `${url.host}${url.pathname.replace(/\/+$/u, '')}?${new URLSearchParams(parameters)}`;
+  return `${url.host}${url.pathname.replace(/\/+$/u, '')}?${new URLSearchParams(parameters).toString()}`;
 }

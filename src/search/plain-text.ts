@@ -15,20 +15,24 @@ export function toPlainText(html: string, charactersMax: number): string {
   return shorten(text.toWellFormed(), charactersMax);
 }
 
-const hidden = /<!--[^]*?(?:-->|$)|<(script|style)\b[^]*?(?:<\/\1\s*>|$)/gi;
-/** As browsers see one: `a < b` has none. Quoted values may hold angle brackets. */
-const tag = /<\/?([a-z][^\s/<>"']*)(?:[^<>"']|"[^"]*"|'[^']*')*>|<[!?][^<>]*>/gi;
+const hidden = /<!--[^]*?-->|<(script|style)\b[^<>]*>[^]*?<\/\1\s*>/gi;
+/** As browsers see one: `a < b` has none. Quoted values may hold angle brackets; a quote without an end does not count. */
+const tag = /<\/?([a-z][^\s/<>"']*)(?=[\s/>"'])(?:[^<>"']|"[^"]*"|'[^']*')*>|<[a-z!?/][^<>]*>/gi;
 /** Without a space the words around these would run together. */
 const breaks = new Set(['br', 'p', 'div', 'li', 'ul', 'ol', 'tr', 'td', 'th', 'table', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
+
+const passesMax = 8;
 
 /** Again and again, because what is left around a tag can make another: `<<b>b>`. */
 function stripTags(html: string): string {
   let text = html.replaceAll(hidden, ' ');
-  for (;;) {
+  for (let pass = 0; pass < passesMax; pass++) {
     const stripped = text.replaceAll(tag, (_tag, name: string | undefined) => (breaks.has(name?.toLowerCase() ?? '') ? ' ' : ''));
     if (stripped === text) return text;
     text = stripped;
   }
+  // Nobody nests them so deep without an intent.
+  return text.replaceAll('<', '');
 }
 
 /** Names that are not known, and an `&` that begins none, stay as they are. */

@@ -1,7 +1,6 @@
 // The day on which a page was published, out of the forms in which finders tell it. `Date.parse` is not used: it makes a day of almost
 // anything that ends in a number.
 
-type ReadForm = (text: string, nowMs: number) => number | null;
 const dayMs = 24 * 60 * 60 * 1_000;
 
 /**
@@ -11,12 +10,15 @@ const dayMs = 24 * 60 * 60 * 1_000;
 export function readPublicationDay(text: string, nowMs: number): string | null {
   const trimmed = text.trim();
   if (trimmed.length > 64) return null;
-  for (const read of [readIso, readDayFirst, readMonthFirst, readAge]) {
+  for (const read of forms) {
     const ms = read(trimmed, nowMs);
     if (ms !== null) return new Date(ms).toISOString().slice(0, 10);
   }
   return null;
 }
+
+/** Each gives a moment in milliseconds, or null for a text in another form. */
+const forms: readonly ((text: string, nowMs: number) => number | null)[] = [readIso, readDayFirst, readMonthFirst, readAge];
 
 const time = /(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?/.source;
 const isoForm = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})(?:[T ]${time} ?(Z|UTC|[+-]\\d{2}:?\\d{2})?)?$`, 'i');

@@ -24,7 +24,7 @@ function writeSearch({ query, count, page }: SearchPage, apiKey: string | null):
   });
   return {
     method: 'GET',
-    path: `/web/search?${parameters}`,
+    path: `/web/search?${parameters.toString()}`,
     headers: apiKey === null ? {} : { 'x-subscription-token': apiKey },
     body: null,
   };

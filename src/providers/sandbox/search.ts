@@ -31,7 +31,7 @@ function makePage(query: string, index: number): FoundPage {
   const text = escapeHtml(query);
   return {
     title: `Result ${index + 1} for “${text}”`,
-    url: `https://example.com/${index + 1}?${new URLSearchParams({ q: query })}`,
+    url: `https://example.com/${index + 1}?${new URLSearchParams({ q: query }).toString()}`,
     snippet: `What the sandbox has to say of “${text}”. No web was searched.`,
     date: new Date(firstDayMs - index * dayMs).toISOString(),
     score: (100 - index) / 100,

@@ -17,7 +17,7 @@ export const searxng: SearchProviderKind = {
 function writeSearch({ query }: SearchPage, apiKey: string | null): SearchCall {
   return {
     method: 'GET',
-    path: `/search?${new URLSearchParams({ q: query, format: 'json' })}`,
+    path: `/search?${new URLSearchParams({ q: query, format: 'json' }).toString()}`,
     headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
     body: null,
   };

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError } from './config-error.ts';
+import { loadConfig } from './load.ts';
+import type { Config } from './schema.ts';
+
+function load(yaml: string, env: Readonly<Record<string, string>> = {}): Config {
+  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-search-'));
+  try {
+    writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
+    return loadConfig({ env, cwd });
+  } finally {
+    rmSync(cwd, { recursive: true });
+  }
+}
+
+test('without a word in the file there is a price, a time limit and nobody to ask', () => {
+  assert.deepEqual(load('').search, { providers: [], price_usd: 0.005, timeout_ms: 20_000 });
+});
+
+test('a key variable switches a provider on, and SEARXNG_URL does with an address', () => {
+  const { providers, search } = load('', { EXA_API_KEY: 'e', BRAVE_API_KEY: 'b', SEARXNG_URL: 'http://127.0.0.1:8080/' });
+  assert.deepEqual(search.providers, ['brave', 'exa', 'searxng']);
+  const shown = search.providers.map((name) => [providers[name]!.kind, providers[name]!.base_url, providers[name]!.api_key]);
+  assert.deepEqual(shown, [
+    ['brave', 'https://api.search.brave.com/res/v1', 'b'],
+    ['exa', 'https://api.exa.ai', 'e'],
+    ['searxng', 'http://127.0.0.1:8080', null],
+  ]);
+});
+
+test('those that are switched on are asked by kind, then as the file has them; the list says otherwise', () => {
+  const providers = `providers:
+  near: { kind: searxng, base_url: "http://a", api_key: none }
+  far: { kind: searxng, base_url: "http://b", api_key: proxy-key }
+  tavily: { api_key: t }
+  serper: { api_key: s, enabled: false }
+`;
+  assert.deepEqual(load(providers).search.providers, ['tavily', 'near', 'far']);
+  assert.deepEqual(load(`${providers}search: { providers: [far, tavily] }`).search.providers, ['far', 'tavily']);
+  assert.deepEqual(load(`${providers}search: { providers: [] }`).search.providers, []);
+});
+
+test('the address of searxng is the variable, then the file', () => {
+  const file = 'providers: { searxng: { base_url: "http://file/sx/" } }';
+  assert.equal(load(file).providers['searxng']!.base_url, 'http://file/sx');
+  assert.equal(load(file, { SEARXNG_URL: 'http://variable' }).providers['searxng']!.base_url, 'http://variable');
+});
+
+test('a search can be left unsold', () => {
+  assert.equal(load('search: { price_usd: null }').search.price_usd, null);
+});
+
+const faults: [yaml: string, message: RegExp, env?: Readonly<Record<string, string>>][] = [
+  ['search: { providers: [brve] }', /search\.providers\[0\] must be the name of a provider that searches the web; got "brve"/],
+  [
+    'search: { providers: [openai] }',
+    /must be the name of a provider that searches the web; got "openai"/,
+    { OPENAI_API_KEY: 'k' },
+  ],
+  ['search: { providers: [toString] }', /must be the name of a provider that searches the web; got "toString"/],
+  [
+    'search: { providers: [exa, tavily] }',
+    /search\.providers\[1\] names tavily, which is switched off\. .* TAVILY_API_KEY/,
+    { EXA_API_KEY: 'k' },
+  ],
+  ['search: { providers: [searxng] }', /names searxng, which is switched off\. .* SEARXNG_URL in the environment does it/],
+  [
+    'providers: { mine: { kind: exa, api_key: k, enabled: false } }\nsearch: { providers: [mine] }',
+    /names mine, which is switched off\. Remove it from the list, or switch it on under `providers`/,
+  ],
+  ['search: { providers: [exa, exa] }', /search\.providers\[1\] names exa a second time/, { EXA_API_KEY: 'k' }],
+  ['search: { price_usd: 0.0000001 }', /search\.price_usd must have at most six decimals; got 1e-7\. .* \$5 per 1 000 is 0\.005/],
+  ['search: { price_usd: -1 }', /search\.price_usd must be/],
+  ['search: { timeout_ms: 0 }', /search\.timeout_ms must be/],
+  ['providers: { searxng: {} }', /providers\.searxng\.base_url is required/],
+  ['providers: { mine: { kind: searxng, api_key: none } }', /providers\.mine\.base_url is required/],
+  ['', /SEARXNG_URL must be a whole address/, { SEARXNG_URL: 'localhost' }],
+  ['models: { m: { routes: [{ provider: brave, model: x }] } }', /must be a provider of chat models; brave is of kind `brave`/],
+];
+for (const [yaml, message, env] of faults) {
+  test(`refused: ${yaml || JSON.stringify(env)}`, () => {
+    assert.throws(
+      () => load(yaml, env),
+      (error) => error instanceof ConfigError && message.test(error.message),
+    );
+  });
+}
