@@ -26,8 +26,10 @@ type Finding = { readonly provider: SearchProvider; readonly upstreams: Pick<Ups
 async function findPages(finding: Finding, { query, num }: PageSearch): Promise<Found> {
   const { resultsPerCallMax, pagesMax } = finding.provider.kind;
   const count = Math.min(num, resultsPerCallMax);
+  // A call may give less than it was asked for; another one just for that is not worth its price.
+  const calls = Math.min(Math.ceil(num / count), pagesMax);
   const pages: FoundPage[] = [];
-  for (let page = 0; page < pagesMax && pages.length < num; page++) {
+  for (let page = 0; page < calls; page++) {
     const found = await callOnce(finding, { query, count, page });
     // What an earlier call found is an answer all the same.
     if (found.kind === 'failure') return page === 0 ? found : { kind: 'found', pages };

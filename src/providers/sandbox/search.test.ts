@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Found } from '../../canonical/search-source.ts';
+import { searchSandbox } from './search.ts';
+
+const running = new AbortController().signal;
+const find = (query: string, num = 3, signal = running) => searchSandbox.find({ query, num }, signal);
+
+function pagesOf(found: Found) {
+  assert.equal(found.kind, 'found', JSON.stringify(found));
+  return found.pages;
+}
+
+function failureOf(found: Found) {
+  assert.equal(found.kind, 'failure', JSON.stringify(found));
+  return found.failure;
+}
+
+test('the same question has the same pages, as many as asked for, and each its own address', async () => {
+  const pages = pagesOf(await find('cats & dogs', 50));
+  assert.deepEqual(pages, pagesOf(await find('cats & dogs', 50)));
+  assert.equal(new Set(pages.map(({ url }) => url)).size, 50);
+  assert.deepEqual(pages[0], {
+    title: 'Result 1 for “cats &amp; dogs”',
+    url: 'https://example.com/1?q=cats+%26+dogs',
+    snippet: 'What the sandbox has to say of “cats &amp; dogs”. No web was searched.',
+    date: '2026-01-01T00:00:00.000Z',
+    score: 1,
+  });
+});
+
+test('directives are obeyed and are no part of the question', async () => {
+  const startMs = performance.now();
+  const [page] = pagesOf(await find('cats\nsandbox: delay_ms=50'));
+  assert.ok(performance.now() - startMs >= 49);
+  assert.equal(page!.title, 'Result 1 for “cats”');
+});
+
+test('a status makes it fail as a provider does', async () => {
+  const { kind, status, retryAfterSeconds } = failureOf(await find('sandbox: status=503'));
+  assert.deepEqual([kind, status, retryAfterSeconds], ['status', 503, 1]);
+  assert.equal(failureOf(await find('cats\nsandbox: status=500')).retryAfterSeconds, null);
+});
+
+for (const query of [
+  'sandbox: tokens=5',
+  'sandbox: think=x',
+  'sandbox: tool=t',
+  'sandbox: usage=none',
+  'sandbox: pace_ms=5',
+  'sandbox: cut_after=1',
+]) {
+  test(`${query} does not fit a search`, async () => {
+    const { status, message } = failureOf(await find(query));
+    assert.deepEqual([status, message], [400, 'A search takes the directives `status` and `delay_ms` only.']);
+  });
+}
+
+test('a directive that cannot be read is explained', async () => {
+  const { status, message } = failureOf(await find('sandbox: statsu=500'));
+  assert.equal(status, 400);
+  assert.match(message, /`sandbox: statsu=500` is not known/);
+});
+
+test('an abort ends its delay', async () => {
+  const controller = new AbortController();
+  const found = find('sandbox: delay_ms=60000', 3, controller.signal);
+  controller.abort();
+  assert.equal(failureOf(await found).kind, 'connection');
+  assert.equal(failureOf(await find('cats', 3, controller.signal)).kind, 'connection');
+});
