@@ -6,7 +6,7 @@ import { compileSchema } from '../lib/schema.ts';
 
 /** Brave and Tavily take no more, and what is asked must not depend on which provider answers. */
 export const queryCharactersMax = 400;
-export const resultsMax = 50;
+const resultsMax = 50;
 const resultsByDefault = 10;
 
 const findProblem = compileSchema(
