@@ -90,13 +90,24 @@ test('long texts are cut, never within a character', () => {
   assert.ok(toPlainText('<b>x</b>'.repeat(100_000), lengthMax).length <= lengthMax);
 });
 
+test('tags within tags leave none, however deep they are nested', () => {
+  for (const depth of [1, 7, 8, 9, 100, 2_000]) {
+    assert.doesNotMatch(toPlainText(`${'<'.repeat(depth)}${'b>'.repeat(depth)}`, lengthMax), tagLike);
+  }
+});
+
+function timeOf(text: string): number {
+  const startMs = performance.now();
+  toPlainText(text, lengthMax);
+  return performance.now() - startMs;
+}
+
 test('hostile texts take no time', () => {
   const parts = ['<', '<a', '<a"', "<a'", '<a "', '<script>', '<!--', '&#', '<a x=', '</', '<b>b>', 'a'];
   const hostile = [...parts.map((part) => part.repeat(8_000)), '<'.repeat(2_000) + 'b>'.repeat(2_000), `<${'a'.repeat(8_000)}`];
   for (const text of hostile) {
-    const startMs = performance.now();
-    toPlainText(text, lengthMax);
-    const tookMs = performance.now() - startMs;
-    assert.ok(tookMs < 250, `${text.slice(0, 20)}: ${tookMs} ms`);
+    // The best of three, since other programs share the machine.
+    const tookMs = Math.min(...[1, 2, 3].map(() => timeOf(text)));
+    assert.ok(tookMs < 50, `${text.slice(0, 20)}: ${tookMs} ms`);
   }
 });
