@@ -5,12 +5,13 @@ import { readErrorMessage } from '../formats/error-message.ts';
 import type { ReadSearch, SearchPage, SearchProviderKind } from '../providers/search-provider.ts';
 import { withoutProvider } from './upstream-error.ts';
 import { makeFailure } from './upstream-failure.ts';
-import type { UpstreamFailed, UpstreamProvider, Upstreams } from './upstream.ts';
+import type { UpstreamFailed, UpstreamProvider, Upstreams, UpstreamTimeouts } from './upstream.ts';
 
 export type SearchProvider = UpstreamProvider & {
   readonly kind: SearchProviderKind;
   /** null: the provider wants none. */
   readonly apiKey: string | null;
+  readonly timeouts: UpstreamTimeouts;
 };
 
 /** Fifty results are some 100 kB. */
@@ -43,7 +44,7 @@ type FoundOnce = Exclude<ReadSearch, { kind: 'unreadable' }> | Extract<Found, { 
 
 async function callOnce({ provider, upstreams, signal }: Finding, search: SearchPage): Promise<FoundOnce> {
   const call = provider.kind.writeSearch(search, provider.apiKey);
-  const reply = await upstreams.send({ ...call, provider, stream: false, signal, answerBytesMax });
+  const reply = await upstreams.send({ ...call, provider, timeouts: provider.timeouts, stream: false, signal, answerBytesMax });
   if (reply.kind === 'failure') return { kind: 'failure', failure: readFailure(provider, reply) };
   const read = reply.kind === 'answer' ? provider.kind.readSearch(reply.body) : unexpectedStream;
   return read.kind === 'found' ? read : { kind: 'failure', failure: makeFailure('unreadable', read.message) };

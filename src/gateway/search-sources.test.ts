@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import * as local from '../../tests/support/upstream.ts';
 import { loadConfig } from '../config/load.ts';
 import type { SearchAnswer } from '../search/web-searcher.ts';
+import { RouteHealth } from './route-health.ts';
 import { connectSearch } from './search-sources.ts';
 import { createUpstreams } from './upstream.ts';
 
@@ -15,7 +17,13 @@ type Started = {
   readonly upstream: local.LocalUpstream;
   readonly logged: readonly Logged[];
   readonly search: (num?: number, query?: string) => Promise<SearchAnswer>;
+  readonly pass: (ms: number) => void;
 };
+
+/** Two failures in a row are enough; then ten seconds. */
+function healthAt(nowMs: () => number): RouteHealth {
+  return new RouteHealth({ failuresMax: 2, ejectionMs: 10_000, ejectionCapMs: 300_000, nowMs, onChange: () => {} });
+}
 
 /** `settings`: of the search section, after `{ `. */
 async function start(t: TestContext, names: readonly string[], settings = ''): Promise<Started> {
@@ -27,9 +35,15 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const entries = names.map((name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`);
   const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
-  const { live } = connectSearch({ config, upstreams, log });
+  let nowMs = 0;
+  const { live } = connectSearch({ config, upstreams, health: healthAt(() => nowMs), log });
   const { signal } = new AbortController();
-  return { upstream, logged, search: (num = 10, query = 'cats & dogs') => live!.search({ query, num }, signal) };
+  return {
+    upstream,
+    logged,
+    search: (num = 10, query = 'cats & dogs') => live!.search({ query, num }, signal),
+    pass: (ms) => void (nowMs += ms),
+  };
 }
 
 function configOf(yaml: string) {
@@ -351,6 +365,38 @@ test('the next provider of the list answers when the first cannot', async (t) =>
   );
 });
 
+test('a dead provider does not slow every search down: it is left alone, tried by one search, and first again when it answers', async (t) => {
+  const { upstream, search, pass } = await start(t, ['brave', 'exa']);
+  const calls = (path: string) => upstream.requests.filter((request) => request.path === path).length;
+  upstream.on('/brave/web/search', local.answerStatus(500));
+  upstream.on('/exa/search', local.answerJson(protocols['exa']!.empty));
+  for (let count = 0; count < 6; count++) await search();
+  assert.deepEqual([calls('/brave/web/search'), calls('/exa/search')], [2, 6]);
+  pass(10_000);
+  upstream.on('/brave/web/search', async (response) => {
+    await setTimeout(100);
+    response.writeHead(500).end();
+  });
+  await Promise.all(Array.from({ length: 5 }, () => search()));
+  assert.deepEqual([calls('/brave/web/search'), calls('/exa/search')], [3, 11]);
+  pass(20_000);
+  upstream.on('/brave/web/search', local.answerJson(protocols['brave']!.empty));
+  const answer = await search();
+  assert.equal(answer.kind === 'results' && answer.provider, 'brave');
+});
+
+test('a refused key puts a provider out of use at once, and it is asked when nobody else answers', async (t) => {
+  const { upstream, search } = await start(t, ['brave', 'exa']);
+  upstream.on('/brave/web/search', local.answerStatus(401));
+  upstream.on('/exa/search', local.answerJson(protocols['exa']!.empty), local.answerStatus(503));
+  await search();
+  assert.equal(failureOf(await search()).status, 503);
+  assert.deepEqual(
+    upstream.requests.map(({ path }) => path),
+    ['/brave/web/search', '/exa/search', '/exa/search', '/brave/web/search'],
+  );
+});
+
 test('a query of any characters arrives as it was asked', async (t) => {
   const { upstream, search } = await start(t, ['brave', 'exa'], 'providers: [brave, exa]');
   const query = 'ä "b" c+d %20 &q=x #\n😀';
@@ -364,7 +410,7 @@ test('a query of any characters arrives as it was asked', async (t) => {
 function connectOffline() {
   const upstreams = { send: () => assert.fail('nothing is to be sent'), close: async () => {} };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  return connectSearch({ config: configOf('service: {}'), upstreams, log });
+  return connectSearch({ config: configOf('service: {}'), upstreams, health: healthAt(() => 0), log });
 }
 
 test('without a provider there is no live search, and the sandbox is there all the same', () => {

@@ -4,9 +4,10 @@ import type { Config } from '../config/schema.ts';
 import { isSearchKind } from '../config/known-providers.ts';
 import type { Logger } from '../lib/log.ts';
 import { searchProviderKinds, searchSandbox } from '../providers/registry.ts';
-import { createWebSearcher, type WebSearcher } from '../search/web-searcher.ts';
+import { createWebSearcher, type SourceHealth, type WebSearcher } from '../search/web-searcher.ts';
 import { createHttpSource, type SearchProvider } from './http-source.ts';
-import { needsOperator } from './upstream-error.ts';
+import { isCredentialRefused } from './retry-policy.ts';
+import type { RouteHealth } from './route-health.ts';
 import type { Upstreams } from './upstream.ts';
 
 export type WebSearchers = {
@@ -15,25 +16,43 @@ export type WebSearchers = {
   readonly test: WebSearcher;
 };
 
-export type SearchParts = { readonly config: Config; readonly upstreams: Upstreams; readonly log: Logger };
+export type SearchParts = {
+  readonly config: Config;
+  readonly upstreams: Upstreams;
+  /** The one of all routes. */
+  readonly health: RouteHealth;
+  readonly log: Logger;
+};
 
-export function connectSearch({ config, upstreams, log }: SearchParts): WebSearchers {
+export function connectSearch({ config, upstreams, health, log }: SearchParts): WebSearchers {
   const { timeout_ms: timeoutMs } = config.search;
   const [first, ...others] = searchProvidersOf(config).map((provider) => createHttpSource(provider, upstreams));
   const onFailure: Parameters<typeof createWebSearcher>[0]['onFailure'] = (provider, failure) => {
     const fields = { provider, kind: failure.kind, upstream_status: failure.status, reason: failure.message };
-    if (needsOperator(failure)) log.error(fields, 'the search provider refuses its credential or wants money');
+    if (isCredentialRefused(failure.status)) log.error(fields, 'the search provider refuses its credential or wants money');
     else log.warn(fields, 'the search provider failed');
   };
   return {
-    live: first ? createWebSearcher({ sources: [first, ...others], timeoutMs, onFailure }) : null,
+    live: first ? createWebSearcher({ sources: [first, ...others], timeoutMs, health: sourceHealth(health), onFailure }) : null,
     test: createWebSearcher({ sources: [searchSandbox], timeoutMs }),
+  };
+}
+
+/** A provider's searches are a route of their own beside those of models. */
+function sourceHealth(health: RouteHealth): SourceHealth {
+  const routeOf = (provider: string) => ({ provider, upstreamModel: 'web-search' });
+  return {
+    isFree: (provider) => health.isFree(routeOf(provider)),
+    begin: (provider) => health.begin(routeOf(provider)),
+    end: (provider, ending) => health.end(routeOf(provider), ending),
   };
 }
 
 function searchProvidersOf({ providers, search }: Config): SearchProvider[] {
   return search.providers.flatMap((name) => {
-    const { kind, base_url: baseUrl, api_key: apiKey, timeouts } = providers[name]!;
+    const { kind, base_url: baseUrl, api_key: apiKey, timeouts: own } = providers[name]!;
+    // The first byte has no default of its own: a search has one limit for everything.
+    const timeouts = { first_byte_ms: search.timeout_ms, ...own };
     return isSearchKind(kind) ? [{ name, kind: searchProviderKinds[kind], baseUrl, apiKey, timeouts }] : [];
   });
 }

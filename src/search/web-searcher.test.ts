@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Found, SearchSource } from '../canonical/search-source.ts';
-import { SourceHealth } from './source-health.ts';
-import { createWebSearcher, type SearchAnswer, type WebSearcherOptions } from './web-searcher.ts';
+import { createWebSearcher, type SearchAnswer, type SourceEnding, type WebSearcherOptions } from './web-searcher.ts';
 
 const asked = { query: 'cats', num: 10 };
 const running = new AbortController().signal;
@@ -18,16 +17,14 @@ const status = (code: number, more: Partial<UpstreamFailure> = {}): UpstreamFail
 const broken = (kind: UpstreamFailure['kind']): UpstreamFailure => ({ ...status(0), kind, status: null });
 
 type Played = Found | UpstreamFailure | 'hang';
-type PlayedSource = SearchSource & { readonly calls: () => number; play: (...answers: Played[]) => void };
+type PlayedSource = SearchSource & { readonly calls: () => number };
 
 /** Plays its answers in turn, the last one for ever. */
-function source(name: string, ...first: Played[]): PlayedSource {
-  let answers = first;
+function source(name: string, ...answers: Played[]): PlayedSource {
   let calls = 0;
   return {
     name,
     calls: () => calls,
-    play: (...next) => void (answers = next),
     find: async (_search, signal) => {
       calls++;
       const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
@@ -47,15 +44,13 @@ const nothing: Found = { kind: 'found', pages: [] };
 
 function searcher(sources: PlayedSource[], options: Partial<WebSearcherOptions> = {}) {
   const failures: string[] = [];
-  let nowMs = 1_000_000;
   const { search } = createWebSearcher({
     sources: sources as [PlayedSource, ...PlayedSource[]],
     timeoutMs: 5_000,
-    nowMs: () => nowMs,
     onFailure: (name, { kind, status: code }) => void failures.push(`${name} ${code ?? kind}`),
     ...options,
   });
-  return { search: (signal = running) => search(asked, signal), failures, pass: (ms: number) => void (nowMs += ms) };
+  return { search: (signal = running) => search(asked, signal), failures };
 }
 
 const providerOf = (answer: SearchAnswer) => (answer.kind === 'results' ? answer.provider : answer.failure.status);
@@ -126,56 +121,49 @@ test('a caller that leaves ends the search at once, and nobody is blamed for it'
   assert.deepEqual([second.calls(), noted], [0, []]);
 });
 
-test('who failed rests while others answer, is tried again by one search, and is first again when it answers', async () => {
-  const [first, second] = [source('first', status(500)), source('second', found('b'))];
-  const { search, pass } = searcher([first, second]);
-  for (let count = 0; count < 5; count++) assert.equal(providerOf(await search()), 'second');
-  assert.equal(first.calls(), 1);
-  pass(2_000);
+test('who is not free is asked after the others, and all the same when nobody else answers', async () => {
+  const [first, second] = [source('first', found('a')), source('second', found('b'), status(503))];
+  const health = { isFree: (name: string) => name !== 'first', begin: () => {}, end: () => {} };
+  const { search } = searcher([first, second], { health });
   assert.equal(providerOf(await search()), 'second');
-  assert.equal(first.calls(), 2);
-  pass(2_000);
-  await search();
-  assert.equal(first.calls(), 2, 'the second rest is longer');
-  first.play(found('a'));
-  pass(2_000);
-  assert.equal(providerOf(await search()), 'first');
-  assert.equal(providerOf(await search()), 'first');
-  assert.equal(second.calls(), 7);
-});
-
-test('of searches at once only one tries what has rested', async () => {
-  const [first, second] = [source('first', status(500), 'hang'), source('second', found('b'))];
-  const { search, pass } = searcher([first, second], { timeoutMs: 400 });
-  await search();
-  pass(2_000);
-  await Promise.all(Array.from({ length: 20 }, () => search()));
-  assert.deepEqual([first.calls(), second.calls()], [2, 21]);
-});
-
-test('who rests is asked all the same when nobody else answers', async () => {
-  const [first, second] = [source('first', status(500), found('a')), source('second', found('b'), status(503))];
-  const { search } = searcher([first, second]);
-  assert.equal(providerOf(await search()), 'second');
+  assert.equal(first.calls(), 0);
   assert.equal(providerOf(await search()), 'first');
 });
 
-test('a rest doubles up to a minute, is as long as the source asks for, and ends with an answer', () => {
-  const health = new SourceHealth();
-  const sources = [{ name: 'a' }, { name: 'b' }];
-  const isResting = (nowMs: number) => health.inOrder(sources, nowMs)[0]!.name === 'b';
-  for (const restMs of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
-    health.noteFailure('a', status(500), 0);
-    assert.deepEqual([isResting(restMs - 1), isResting(restMs)], [true, false]);
-  }
-  health.noteSuccess('a');
-  assert.equal(isResting(0), false);
-  health.noteFailure('a', status(429, { retryAfterSeconds: 90 }), 0);
-  assert.deepEqual([isResting(89_999), isResting(90_000)], [true, false]);
-  health.noteFailure('b', status(429, { retryAfterSeconds: 86_400 }), 0);
-  health.noteSuccess('a');
-  assert.deepEqual(
-    health.inOrder(sources, 299_999).map(({ name }) => name),
-    ['a', 'b'],
-  );
+const endings: [answer: Played, ending: SourceEnding][] = [
+  [found('a'), 'good'],
+  [nothing, 'good'],
+  [status(400), 'good'],
+  [status(422), 'good'],
+  [status(401), 'refused'],
+  [status(402), 'refused'],
+  [status(403), 'refused'],
+  [status(429), 'bad'],
+  [status(500), 'bad'],
+  [broken('connection'), 'bad'],
+  [broken('unreadable'), 'bad'],
+  ['hang', 'bad'],
+];
+for (const [answer, ending] of endings) {
+  const title = answer === 'hang' ? answer : answer.kind === 'status' ? answer.status : answer.kind;
+  test(`${title} is a ${ending} ending, told once for each call`, async () => {
+    const told: string[] = [];
+    const health = {
+      isFree: () => true,
+      begin: (name: string) => void told.push(`${name} begins`),
+      end: (name: string, how: SourceEnding) => void told.push(`${name} ${how}`),
+    };
+    await searcher([source('first', answer)], { health, timeoutMs: 50 }).search();
+    assert.deepEqual(told, ['first begins', `first ${ending}`]);
+  });
+}
+
+test('how it would have ended is unknown where the caller left', async () => {
+  const told: string[] = [];
+  const health = { isFree: () => true, begin: () => {}, end: (_name: string, how: SourceEnding) => void told.push(how) };
+  const controller = new AbortController();
+  const answer = searcher([source('first', 'hang'), source('second', 'hang')], { health }).search(controller.signal);
+  controller.abort();
+  await answer;
+  assert.deepEqual(told, ['unknown']);
 });

@@ -3,7 +3,6 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Found, PageSearch, SearchSource } from '../canonical/search-source.ts';
 import { toSearchResults, type SearchResult } from './search-result.ts';
-import { SourceHealth } from './source-health.ts';
 
 export type SearchAnswer =
   | { readonly kind: 'results'; readonly provider: string; readonly results: readonly SearchResult[] }
@@ -19,28 +18,37 @@ export type WebSearcherOptions = {
   readonly sources: readonly [SearchSource, ...SearchSource[]];
   /** For all sources together. */
   readonly timeoutMs: number;
+  /** Left out: all are taken to work. */
+  readonly health?: SourceHealth;
   /** Told of every failure that is not the caller's doing, for the log. */
   readonly onFailure?: (source: string, failure: UpstreamFailure) => void;
   readonly nowMs?: () => number;
 };
 
+/** Remembers which sources work, so that a dead one does not slow every search down. */
+export type SourceHealth = {
+  /** `false`: it fails, or one search is trying it again. It is asked after all others then. */
+  readonly isFree: (source: string) => boolean;
+  readonly begin: (source: string) => void;
+  readonly end: (source: string, ending: SourceEnding) => void;
+};
+
+/** `refused`: it does not take the operator's credential. `unknown`: nobody waited for its end. */
+export type SourceEnding = 'good' | 'bad' | 'refused' | 'unknown';
+
 export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
-  const health = new SourceHealth();
-  return { search: (asked, signal) => searchInOrder({ ...options, health }, asked, signal) };
+  return { search: (asked, signal) => searchInOrder(options, asked, signal) };
 }
 
-type Searching = WebSearcherOptions & { readonly health: SourceHealth };
-
-async function searchInOrder(searching: Searching, asked: PageSearch, signal: AbortSignal): Promise<SearchAnswer> {
-  const { sources, timeoutMs, health, nowMs = Date.now } = searching;
+async function searchInOrder(options: WebSearcherOptions, asked: PageSearch, signal: AbortSignal): Promise<SearchAnswer> {
+  const { timeoutMs, onFailure, nowMs = Date.now } = options;
   const deadlineMs = performance.now() + timeoutMs;
   const failures: UpstreamFailure[] = [];
-  const ordered = health.inOrder(sources, nowMs());
+  const ordered = inOrder(options);
   for (const [index, source] of ordered.entries()) {
     const patienceMs = (deadlineMs - performance.now()) / (ordered.length - index);
-    const found = await findWithin(patienceMs, { source, asked, signal });
+    const found = await findHealthily(options.health, patienceMs, { source, asked, signal });
     if (found.kind === 'found') {
-      health.noteSuccess(source.name);
       return {
         kind: 'results',
         provider: source.name,
@@ -48,13 +56,38 @@ async function searchInOrder(searching: Searching, asked: PageSearch, signal: Ab
       };
     }
     if (signal.aborted) return found;
-    noteFailure(searching, source.name, found.failure);
+    if (!isCallers(found.failure)) onFailure?.(source.name, found.failure);
     failures.push(found.failure);
   }
   return { kind: 'failure', failure: failures.find((failure) => !isCallers(failure)) ?? failures[0]! };
 }
 
+function inOrder({ sources, health }: WebSearcherOptions): SearchSource[] {
+  const isFree = sources.map(({ name }) => health?.isFree(name) ?? true);
+  return [...sources.filter((_source, index) => isFree[index]), ...sources.filter((_source, index) => !isFree[index])];
+}
+
 type Attempt = { readonly source: SearchSource; readonly asked: PageSearch; readonly signal: AbortSignal };
+
+async function findHealthily(health: SourceHealth | undefined, patienceMs: number, attempt: Attempt): Promise<Found> {
+  const { name } = attempt.source;
+  let ending: SourceEnding = 'unknown';
+  health?.begin(name);
+  try {
+    const found = await findWithin(patienceMs, attempt);
+    if (!attempt.signal.aborted) ending = endingOf(found);
+    return found;
+  } finally {
+    health?.end(name, ending);
+  }
+}
+
+/** A source that refused this query may take the next. */
+function endingOf(found: Found): SourceEnding {
+  if (found.kind === 'found' || isCallers(found.failure)) return 'good';
+  const { status } = found.failure;
+  return status === 401 || status === 402 || status === 403 ? 'refused' : 'bad';
+}
 
 async function findWithin(patienceMs: number, { source, asked, signal }: Attempt): Promise<Found> {
   const patience = AbortSignal.timeout(Math.max(Math.ceil(patienceMs), 1));
@@ -65,13 +98,6 @@ async function findWithin(patienceMs: number, { source, asked, signal }: Attempt
     kind: 'failure',
     failure: { ...found.failure, kind: 'timeout', message: 'no answer came within `search.timeout_ms`' },
   };
-}
-
-/** A source that refused this query may take the next. */
-function noteFailure({ health, onFailure, nowMs = Date.now }: Searching, name: string, failure: UpstreamFailure): void {
-  if (isCallers(failure)) return health.noteSuccess(name);
-  health.noteFailure(name, failure, nowMs());
-  onFailure?.(name, failure);
 }
 
 /** It may be the query that this source does not take. The next one is asked all the same: each has limits of its own. */
