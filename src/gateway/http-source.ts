@@ -60,9 +60,9 @@ function readFailure(provider: SearchProvider, { failure, body }: UpstreamFailed
 
 /** Of what a client sends, only the query goes there: a 404 or a redirect is for the operator, who configured the address. */
 function asOperators(failure: UpstreamFailure): UpstreamFailure {
-  const { status, message } = failure;
+  const { status } = failure;
   if (status === null || status >= 500 || meaningfulStatuses.has(status)) return failure;
-  return makeFailure('unreadable', `HTTP ${status}: ${message}; is the provider's \`base_url\` right?`);
+  return makeFailure('unreadable', `HTTP ${status}: is the provider's \`base_url\` right?`);
 }
 
 /** 400 and 422: it does not take this query. */

@@ -230,7 +230,7 @@ for (const [name, protocol] of Object.entries(protocols)) {
     for (const status of statuses) {
       upstream.on(protocol.path, local.answerStatus(status, { retryAfter: '7' }));
       const failure = failureOf(await search());
-      assert.deepEqual([failure.kind, failure.status, failure.retryAfterSeconds], ['status', status, 7]);
+      assert.deepEqual([failure.status, failure.retryAfterSeconds], [status, 7]);
     }
     const levels = statuses.map((status) => (status <= 403 ? 'error' : 'warn'));
     assert.deepEqual(
@@ -285,6 +285,17 @@ test('searxng: engines that did not respond are a failure only when nothing was 
   assert.equal(resultsOf(await search()).length, 1);
   assert.equal(failureOf(await search()).kind, 'unreadable');
   assert.match(logged[0]!.reason, /engines did not respond/);
+});
+
+test('what a provider says of a query is not logged', async (t) => {
+  const { upstream, search, logged } = await start(t, ['brave']);
+  const script = local.answerStatus(500, { body: { error: { detail: 'no cats & dogs', message: 'no cats & dogs' } } });
+  upstream.on('/brave/web/search', script);
+  assert.equal(failureOf(await search()).message, 'no cats & dogs');
+  upstream.on('/brave/web/search', local.answerStatus(404, { body: { message: 'no cats & dogs' } }));
+  await search();
+  assert.equal(logged.length, 2);
+  assert.doesNotMatch(JSON.stringify(logged), /cats/);
 });
 
 test('searxng: a 403 says what its operator forgot', async (t) => {

@@ -28,7 +28,9 @@ export function connectSearch({ config, upstreams, health, log }: SearchParts): 
   const { timeout_ms: timeoutMs } = config.search;
   const [first, ...others] = searchProvidersOf(config).map((provider) => createHttpSource(provider, upstreams));
   const onFailure: Parameters<typeof createWebSearcher>[0]['onFailure'] = (provider, failure) => {
-    const fields = { provider, kind: failure.kind, upstream_status: failure.status, reason: failure.message };
+    // A provider's own words may quote the query, which is nothing for a log.
+    const reason = failure.kind === 'status' ? undefined : failure.message;
+    const fields = { provider, kind: failure.kind, upstream_status: failure.status, reason };
     if (isCredentialRefused(failure.status)) log.error(fields, 'the search provider refuses its credential or wants money');
     else log.warn(fields, 'the search provider failed');
   };

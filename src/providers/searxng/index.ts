@@ -40,7 +40,8 @@ function readSearch(body: unknown): ReadSearch {
   return { kind: 'found', pages, hasMore: false };
 }
 
+/** It has no credential to refuse: JSON is what it refuses until its operator allows it. */
 function readFailure(failure: UpstreamFailure): UpstreamFailure {
   if (failure.status !== 403) return failure;
-  return { ...failure, message: `${failure.message}: is \`json\` among the \`search.formats\` of its settings.yml?` };
+  return { ...failure, kind: 'unreadable', message: `HTTP 403: is \`json\` among the \`search.formats\` of its settings.yml?` };
 }
