@@ -39,7 +39,22 @@ test('any one character that is not of the alphabet makes it no base64', () => {
 });
 
 test('padding is exact: neither missing, nor too much, nor over bits that are set', () => {
-  for (const tail of ['A', 'AA', 'AAA', 'AAA==', 'AA=', 'A===', '====', 'AB==', 'AAB=', 'AA==AAAA', '=AAA', 'A=AA', 'AAAA\n', ' ']) {
+  for (const tail of [
+    'A',
+    'AA',
+    'AAA',
+    'AAA==',
+    'AA=',
+    'A===',
+    '====',
+    'AB==',
+    'AAB=',
+    'AA==AAAA',
+    '=AAA',
+    'A=AA',
+    'AAAA\n',
+    ' ',
+  ]) {
     assert.match(problemOf(`data:image/png;base64,${tail}`), /^is not base64/, tail);
     const whole = Buffer.concat([png, Buffer.alloc((3 - (png.length % 3)) % 3)]).toString('base64');
     assert.match(problemOf(`data:image/png;base64,${whole}${tail}`), /^is not base64/, tail);
@@ -48,7 +63,13 @@ test('padding is exact: neither missing, nor too much, nor over bits that are se
 
 test('what comes before the data is exact but for the case of its letters', () => {
   assert.equal(readDataUrl(`DATA:image/PNG;Base64,${base64}`, { bytesMax }).kind, 'image');
-  for (const start of ['data:;base64,', 'data:text/plain;base64,', 'data:image/png,', 'data:image/png;charset=x;base64,', 'data:']) {
+  for (const start of [
+    'data:;base64,',
+    'data:text/plain;base64,',
+    'data:image/png,',
+    'data:image/png;charset=x;base64,',
+    'data:',
+  ]) {
     assert.match(problemOf(start + base64), /^must begin with/, start);
   }
   assert.ok(isDataUrl('DaTa:x') && !isDataUrl('https://example.com/data:') && !isDataUrl(' data:'));

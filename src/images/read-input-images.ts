@@ -1,0 +1,63 @@
+// The images that a request gives, as data URLs or by public URL, as bytes: all of them or a 400 that names the one at fault.
+import { invalidRequest } from '../canonical/errors.ts';
+import { imageTypesInWords, type ImageBytes, type ImageReading } from '../lib/image.ts';
+import { ByteBudget } from './byte-budget.ts';
+import { isDataUrl, readDataUrl } from './data-url.ts';
+import type { SafeFetch } from './safe-fetch.ts';
+
+/** What the strictest of the usual providers takes of one image (Black Forest Labs: 20 MB), and room for several. */
+export const inputImageBytesMax = 20 * 1024 * 1024;
+export const inputImagesBytesMax = 50 * 1024 * 1024;
+
+export type ReadInputImagesOptions = {
+  /** How many the model takes. */
+  readonly max: number;
+  readonly bytesMaxEach?: number;
+  readonly bytesMaxTotal?: number;
+  readonly fetcher: SafeFetch;
+  readonly signal: AbortSignal;
+  /** The list's name in the request: `images`. */
+  readonly field: string;
+};
+
+/**
+ * In the order of `texts`. Throws ApiError `invalid_request`, with the field `images[2]` and what to do; the first problem ends the
+ * other fetches. Rejects with the signal's reason when the caller gives up.
+ */
+export async function readInputImages(texts: readonly string[], options: ReadInputImagesOptions): Promise<ImageBytes[]> {
+  const { max, bytesMaxTotal = inputImagesBytesMax, signal, field } = options;
+  if (texts.length > max) {
+    throw invalidRequest(field, `\`${field}\` must have at most ${max} images; got ${texts.length}. Send fewer.`);
+  }
+  const budget = new ByteBudget(bytesMaxTotal);
+  const failed = new AbortController();
+  const reading = { ...options, budget, signal: AbortSignal.any([signal, failed.signal]) };
+  try {
+    return await Promise.all(texts.map((text, index) => readOne(text, `${field}[${index}]`, reading)));
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+}
+
+type Reading = ReadInputImagesOptions & { readonly budget: ByteBudget };
+
+async function readOne(text: string, field: string, reading: Reading): Promise<ImageBytes> {
+  const result = isDataUrl(text) ? readGiven(text, reading) : await fetchOne(text, reading);
+  if (result.kind === 'image') return result.image;
+  const { bytesMaxEach = inputImageBytesMax } = reading;
+  throw invalidRequest(
+    field,
+    `\`${field}\` ${result.problem}. Give the public URL of a ${imageTypesInWords} image of at most ${bytesMaxEach} bytes, or the image itself as \`data:image/<type>;base64,<data>\`.`,
+  );
+}
+
+function readGiven(text: string, { bytesMaxEach = inputImageBytesMax, budget }: Reading): ImageReading {
+  const result = readDataUrl(text, { bytesMax: bytesMaxEach });
+  if (result.kind === 'unreadable' || budget.take(result.image.bytes.length)) return result;
+  return { kind: 'unreadable', problem: budget.problem };
+}
+
+function fetchOne(text: string, { bytesMaxEach = inputImageBytesMax, fetcher, budget, signal }: Reading): Promise<ImageReading> {
+  return fetcher(text, { bytesMax: bytesMaxEach, budget, signal });
+}

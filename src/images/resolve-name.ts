@@ -1,0 +1,22 @@
+// From a name to its addresses, without the system's resolver: that one works in the thread pool, which files share, so that a stranger
+// with slow name servers could hold it up. Names that the operator allowed may be known to the system only (/etc/hosts, search domains).
+import { lookup, Resolver } from 'node:dns/promises';
+
+export type Resolve = (
+  name: string,
+  options: { readonly isAllowed: boolean; readonly signal: AbortSignal },
+) => Promise<readonly string[]>;
+
+/** All addresses of both families; empty or rejected when there are none. */
+export const resolvePublicName: Resolve = async (name, { isAllowed, signal }) => {
+  if (isAllowed) return (await lookup(name, { all: true })).map(({ address }) => address);
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel);
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+};
