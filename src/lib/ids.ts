@@ -9,13 +9,18 @@ const pool = Buffer.alloc(randomCharacters * 512);
 let used = pool.length;
 
 export function newId(nowMs: number = Date.now()): string {
-  if (used === pool.length) {
+  return timeCharacters(nowMs) + newRandomCharacters(randomCharacters);
+}
+
+/** Of the same alphabet, with five random bits in each: 26 of them cannot be guessed. At most 8192. */
+export function newRandomCharacters(count: number): string {
+  if (used + count > pool.length) {
     randomFillSync(pool);
     used = 0;
   }
-  let id = timeCharacters(nowMs);
-  for (const end = used + randomCharacters; used < end; used++) id += alphabet[pool[used]! & 31];
-  return id;
+  let text = '';
+  for (const end = used + count; used < end; used++) text += alphabet[pool[used]! & 31];
+  return text;
 }
 
 /** `newIdWithPrefix('acc')` → `acc_01kahw…`. */

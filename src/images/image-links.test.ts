@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { newImageId } from './image-id.ts';
+import { createImageLinks, imageFilesPath, type LinkParts } from './image-links.ts';
+
+const links = createImageLinks(Buffer.from('a secret of the tests, long enough'));
+const expiresAtSeconds = 1_795_903_200;
+const before = expiresAtSeconds - 1;
+
+function partsOf(link: string): LinkParts {
+  const url = new URL(link);
+  const { expires, signature } = Object.fromEntries(url.searchParams) as { expires: string; signature: string };
+  return { id: url.pathname.slice(imageFilesPath.length), expires, signature };
+}
+
+const link = fc.constantFrom('image/png', 'image/jpeg').map((mediaType) => {
+  const id = newImageId({ expiresAtSeconds, mediaType });
+  return links.sign('https://llm.example.com', { id, expiresAtSeconds });
+});
+
+test('a link that we signed holds until its second comes', () => {
+  fc.assert(
+    fc.property(link, (text) => {
+      assert.match(text, /^https:\/\/llm\.example\.com\/v1\/images\/files\/img_1795903200_\w{26}\.(png|jpg)\?expires=1795903200&signature=[\w-]{43}$/);
+      assert.equal(links.verify(partsOf(text), before), true);
+      assert.equal(links.verify(partsOf(text), expiresAtSeconds), false);
+    }),
+  );
+});
+
+test('any change of id, expiry or signature is refused', () => {
+  const change = fc.record({
+    part: fc.constantFrom('id', 'expires', 'signature' as const),
+    at: fc.nat(60),
+    length: fc.nat(2),
+    text: fc.string({ unit: 'binary', maxLength: 2 }),
+  });
+  fc.assert(
+    fc.property(link, change, (text, { part, at, length, text: inserted }) => {
+      const parts = partsOf(text);
+      const value = parts[part];
+      const start = at % (value.length + 1);
+      const changed = value.slice(0, start) + inserted + value.slice(start + length);
+      fc.pre(changed !== value);
+      assert.equal(links.verify({ ...parts, [part]: changed }, before), false);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('no text is a signature, nor that of another image, another time or another secret', () => {
+  const first = partsOf(fc.sample(link, 1)[0]!);
+  const second = partsOf(fc.sample(link, 1)[0]!);
+  assert.equal(links.verify({ ...first, signature: second.signature }, before), false);
+  assert.equal(links.verify({ ...first, expires: '9999999999' }, before), false);
+  for (const signature of ['', 'undefined', 'A'.repeat(43), `${first.signature}=`, first.signature.toUpperCase()]) {
+    assert.equal(links.verify({ ...first, signature }, before), false);
+  }
+  assert.equal(createImageLinks(Buffer.from('another secret of the tests, also long')).verify(first, before), false);
+});
