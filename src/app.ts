@@ -9,6 +9,7 @@ import { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './gateway/headers.ts';
 import { HoldGrowths } from './gateway/hold-growth.ts';
+import { openImageFiles } from './gateway/image-files.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { connectProviders } from './gateway/providers.ts';
 import { RecentBalances } from './gateway/recent-balances.ts';
@@ -86,6 +87,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     providers: connectProviders(config),
     upstreams: createUpstreams(),
     rateLimits: createRateLimits(limits, config.limits),
+    images: openImageFiles({ config, secret, onError: report('expired images cannot be removed; it is tried again') }),
     headers: headerNamesOf(config.service.name),
     log,
     nowMs: Date.now,
@@ -104,7 +106,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   const stop = async () => {
     await drain(server, { lifecycle, runs: gateway.runs, settings: config.server });
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
-    await Promise.all([gateway.upstreams.close(), limits.close()]);
+    await Promise.all([gateway.upstreams.close(), gateway.images.close(), limits.close()]);
     await ledger.close();
     await database.close();
   };

@@ -9,6 +9,7 @@ import { checkModels } from './models.ts';
 import { resolveProviders } from './providers.ts';
 import { resolveSearch } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
+import { resolveStorage } from './storage.ts';
 import { webAddressProblem } from './web-address.ts';
 
 export type ConfigSource = {
@@ -39,6 +40,7 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
     database: { url: databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}` },
     providers,
     search: resolveSearch(values, providers),
+    storage: resolveStorage(values, env),
     dataDir,
     warnings: [...emptyFileWarnings(file), ...markupWarnings(fields.pricing.markup)],
   });

@@ -48,6 +48,9 @@ const Provider = Type.Object(
   closed,
 );
 
+/** What can stand in a header. */
+const visible = '^[\\x21-\\x7e]+$';
+
 export const ConfigFile = Type.Object(
   {
     service: Type.Object(
@@ -305,6 +308,84 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    storage: Type.Object(
+      {
+        kind: Type.Enum(['local', 's3'], {
+          default: 'local',
+          description:
+            'Where generated images are kept: `local`, in `images` in the data folder, or `s3`, in a bucket of any S3-compatible service, which several gateways can share.',
+        }),
+        keep_days: Type.Integer({
+          minimum: 1,
+          maximum: 365,
+          default: 7,
+          description: 'How long a generated image, and the link to it, is kept.',
+        }),
+        bucket: Type.Optional(
+          Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$', description: 'The name of the bucket.' }),
+        ),
+        region: Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9-]{1,40}$',
+            description: 'Its region. Left out: `AWS_REGION`, else `us-east-1`.',
+          }),
+        ),
+        endpoint: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: 'The address of a service other than AWS, without the bucket: `https://s3.example.com`.',
+          }),
+        ),
+        prefix: Type.Optional(
+          Type.String({
+            pattern: '^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)*$',
+            description: 'What the keys of images begin with, with a slash at its end. Left out: `tollgate/images/`.',
+          }),
+        ),
+        path_style: Type.Optional(
+          Type.Boolean({
+            description:
+              'Whether the bucket stands in the path (`host/bucket`) or before the host (`bucket.host`). Left out: in the path with an `endpoint`, before the host without.',
+          }),
+        ),
+        access_key_id: Type.Optional(
+          Type.String({
+            pattern: visible,
+            writeOnly: true,
+            description:
+              'The id of an access key that may list the bucket and get, put and delete objects below the prefix. Left out: `AWS_ACCESS_KEY_ID`.',
+          }),
+        ),
+        secret_access_key: Type.Optional(
+          Type.String({ pattern: visible, writeOnly: true, description: 'Its secret. Left out: `AWS_SECRET_ACCESS_KEY`.' }),
+        ),
+        session_token: Type.Optional(
+          Type.String({
+            pattern: visible,
+            writeOnly: true,
+            description: 'Of temporary credentials. Left out, with the key: `AWS_SESSION_TOKEN`.',
+          }),
+        ),
+      },
+      section,
+    ),
+    images: Type.Object(
+      {
+        allowed_hosts: Type.Array(
+          Type.String({
+            pattern: '^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::\\d{1,5})?$',
+            description: 'A host, or `host:port` for another port than 80 and 443.',
+          }),
+          {
+            maxItems: 100,
+            default: [],
+            description:
+              'Hosts whose images may be fetched though they are not on the public internet. Whoever has a key can then make the gateway send them a GET for any path: list only hosts where that does no harm.',
+          },
+        ),
+      },
+      section,
+    ),
     pricing: Type.Object(
       {
         markup: Type.Number({
@@ -370,9 +451,27 @@ export type ProviderConfig = {
   tool_prices: ToolPricesEntry;
 };
 
+export type StorageConfig =
+  | { kind: 'local'; keep_days: number }
+  | {
+      kind: 's3';
+      keep_days: number;
+      bucket: string;
+      region: string;
+      /** Without a path. */
+      endpoint: string;
+      /** '' or with a slash at its end. */
+      prefix: string;
+      path_style: boolean;
+      access_key_id: string;
+      secret_access_key: string;
+      session_token: string | null;
+    };
+
 /** File, environment and defaults in one, deeply frozen. */
 export type Config = DeepReadonly<
-  Omit<ConfigFile, 'database' | 'providers' | 'search'> & {
+  Omit<ConfigFile, 'database' | 'providers' | 'search' | 'storage'> & {
+    storage: StorageConfig;
     database: { url: string };
     providers: Record<string, ProviderConfig>;
     /** `providers`: switched on, of a search kind, in the order in which they are asked. */

@@ -9,6 +9,7 @@ import type { Balance } from '../ledger/queries.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HeaderNames } from './headers.ts';
 import type { HoldGrowths } from './hold-growth.ts';
+import type { ImageFiles } from './image-files.ts';
 import type { KeepAlives } from './keep-alives.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { Routing } from './routing.ts';
@@ -27,6 +28,7 @@ export type Gateway = {
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits;
+  readonly images: ImageFiles;
   readonly headers: HeaderNames;
   readonly log: Logger;
   readonly nowMs: () => number;

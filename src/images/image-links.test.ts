@@ -22,7 +22,10 @@ const link = fc.constantFrom('image/png', 'image/jpeg').map((mediaType) => {
 test('a link that we signed holds until its second comes', () => {
   fc.assert(
     fc.property(link, (text) => {
-      assert.match(text, /^https:\/\/llm\.example\.com\/v1\/images\/files\/img_1795903200_\w{26}\.(png|jpg)\?expires=1795903200&signature=[\w-]{43}$/);
+      assert.match(
+        text,
+        /^https:\/\/llm\.example\.com\/v1\/images\/files\/img_1795903200_\w{26}\.(png|jpg)\?expires=1795903200&signature=[\w-]{43}$/,
+      );
       assert.equal(links.verify(partsOf(text), before), true);
       assert.equal(links.verify(partsOf(text), expiresAtSeconds), false);
     }),

@@ -1,11 +1,13 @@
 // Every URL of the gateway.
 import type { FastifyInstance } from 'fastify';
 import { clientFormats } from '../formats/registry.ts';
+import { imageFilesPath } from '../images/image-links.ts';
 import { getBalance } from './balance.ts';
 import { modelEndpoint } from '../gateway/model-work.ts';
 import { runEndpoint } from './charged.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getHealth, getReadiness } from './health.ts';
+import { getImageFile } from './image-files.ts';
 import { checkContentType } from './middleware/body.ts';
 import { getMetrics, type Metrics } from './metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
@@ -52,6 +54,9 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
 
     { method: 'GET', url: '/v1/balance', auth: 'required', handler: getBalance(context) },
     { method: 'GET', url: '/v1/usage', auth: 'required', handler: getUsage(context) },
+
+    // The signature in the link is the permission.
+    { method: 'GET', url: `${imageFilesPath}*`, auth: 'none', handler: getImageFile(context) },
 
     { method: 'GET', url: '/healthz', auth: 'none', handler: getHealth() },
     { method: 'GET', url: '/readyz', auth: 'none', handler: getReadiness(context) },

@@ -86,7 +86,7 @@ function refuseSchemas(): never {
 function notFound(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): ApiError {
   const methods = methodsAt(routes, request.url);
   const path = request.url.split('?')[0]!.slice(0, 100);
-  if (methods.length === 0)
+  if (methods.length === 0 || methods.includes(request.method))
     return new ApiError('not_found', `There is no ${path} here. The API lives under /v1; see GET /v1/models.`);
   reply.header('allow', methods.join(', '));
   return new ApiError('method_not_allowed', `${path} takes ${methods.join(' or ')}, not ${request.method}.`);

@@ -1,0 +1,55 @@
+// The images that the gateway reads and keeps: inputs from clients, results in the store that the configuration names, and links to them.
+import { join } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { createImageLinks, type ImageLinks } from '../images/image-links.ts';
+import type { ImageStore } from '../images/image-store.ts';
+import { ImageUpkeep } from '../images/image-upkeep.ts';
+import { openLocalStore } from '../images/local-store.ts';
+import { fetchWithOwnLinks } from '../images/own-links.ts';
+import { readInputImages, type ReadInputImagesOptions } from '../images/read-input-images.ts';
+import { openS3Store } from '../images/s3-store.ts';
+import { createSafeFetch } from '../images/safe-fetch.ts';
+import type { ImageBytes } from '../lib/image.ts';
+
+export type ImageFiles = {
+  readonly store: ImageStore;
+  readonly links: ImageLinks;
+  readonly readInputs: (texts: readonly string[], options: Omit<ReadInputImagesOptions, 'fetcher'>) => Promise<ImageBytes[]>;
+  readonly close: () => Promise<void>;
+};
+
+export type ImageFilesOptions = {
+  readonly config: Config;
+  readonly secret: Uint8Array;
+  readonly onError: (error: unknown) => void;
+};
+
+export function openImageFiles({ config, secret, onError }: ImageFilesOptions): ImageFiles {
+  const store = openStore(config);
+  const links = createImageLinks(secret);
+  const upkeep = new ImageUpkeep(store, { onError });
+  const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts });
+  const fetchOwn = fetchWithOwnLinks({ links, store, fetcher, nowMs: Date.now });
+  return {
+    store,
+    links,
+    readInputs: (texts, options) => readInputImages(texts, { ...options, fetcher: fetchOwn }),
+    close: async () => {
+      await upkeep.close();
+      await store.close();
+    },
+  };
+}
+
+function openStore({ storage, dataDir }: Config): ImageStore {
+  const common = { keepSeconds: storage.keep_days * 86_400, nowMs: Date.now };
+  if (storage.kind === 'local') return openLocalStore({ ...common, folder: join(dataDir, 'images') });
+  const { endpoint, region, bucket, prefix } = storage;
+  const { path_style: pathStyle, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = storage;
+  const sessionToken = storage.session_token ?? undefined;
+  return openS3Store({
+    ...common,
+    prefix,
+    bucket: { endpoint, region, bucket, pathStyle, accessKeyId, secretAccessKey, sessionToken },
+  });
+}

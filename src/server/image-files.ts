@@ -1,0 +1,74 @@
+// Generated images, for whoever holds a link to one. Without the right signature there is nothing here, and nothing is said of why.
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../canonical/errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { parseRange, type RangeAsked } from './byte-range.ts';
+import type { Handler, ServerContext } from './context.ts';
+
+export function getImageFile({ gateway }: ServerContext): Handler {
+  return async (request, reply) => {
+    const { id, secondsLeft } = verifiedLink(gateway, request);
+    const found = await gateway.images.store.find(id);
+    if (!found) throw noSuchImage();
+    const headers = headersOf(id, secondsLeft);
+    if (isKnown(request.headers['if-none-match'], headers.etag)) return reply.code(304).headers(headers).send();
+    const range = rangeAsked(request, headers.etag, found.sizeBytes);
+    if (range.kind === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${found.sizeBytes}`).send();
+    // Before any header is set: an image may be gone, and then the answer is an error.
+    const stream = request.method === 'HEAD' ? Readable.from([]) : await gateway.images.store.read(id, rangeOf(range));
+    if (!stream) throw noSuchImage();
+    const { start, end } = rangeOf(range) ?? { start: 0, end: found.sizeBytes - 1 };
+    reply.headers({ ...headers, 'content-type': found.mediaType, 'content-length': end - start + 1 });
+    if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${found.sizeBytes}`);
+    // As fast as the client takes it; one that takes nothing for long is let go, with the file or connection that it holds.
+    reply.raw.setTimeout(gateway.config.limits.stream_stall_ms, () => reply.raw.destroy());
+    return reply.send(stream);
+  };
+}
+
+function headersOf(id: string, secondsLeft: number) {
+  return {
+    'content-disposition': `inline; filename="${id}"`,
+    'cache-control': `private, max-age=${secondsLeft}, immutable`,
+    'accept-ranges': 'bytes',
+    etag: `"${id}"`,
+    // Whatever the bytes are, a browser shows them as an image or not at all.
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+  };
+}
+
+/** Where links lead: the address that clients use, or else the one that this request came to. Without a slash at its end. */
+export function linkBaseOf(publicUrl: string | null, { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
+  return publicUrl ?? `${protocol}://${host}`;
+}
+
+function noSuchImage(): ApiError {
+  return new ApiError('not_found', 'There is no such image, or its link has expired. Generate it anew.');
+}
+
+function verifiedLink({ images, nowMs }: Gateway, { params, query }: FastifyRequest): { id: string; secondsLeft: number } {
+  const id = (params as Record<'*', string>)['*'];
+  const { expires, signature } = query as Record<string, unknown>;
+  const nowSeconds = Math.floor(nowMs() / 1_000);
+  const isSigned =
+    typeof expires === 'string' && typeof signature === 'string' && images.links.verify({ id, expires, signature }, nowSeconds);
+  if (!isSigned) throw noSuchImage();
+  return { id, secondsLeft: Number(expires) - nowSeconds };
+}
+
+/** An image never changes, so every way to ask for a newer one finds the same. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  return header !== undefined && header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}
+
+function rangeAsked({ method, headers }: FastifyRequest, etag: string, sizeBytes: number): RangeAsked {
+  const ifRange = headers['if-range'];
+  const counts = method === 'GET' && (ifRange === undefined || ifRange === etag);
+  return parseRange(counts ? headers.range : undefined, sizeBytes);
+}
+
+function rangeOf(range: RangeAsked): { readonly start: number; readonly end: number } | null {
+  return range.kind === 'part' ? { start: range.start, end: range.end } : null;
+}

@@ -1,0 +1,210 @@
+// Stored images over HTTP, from the started program: out of its data folder, and out of a bucket.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { after, before, describe } from 'node:test';
+import sharp from 'sharp';
+import { loadSecret } from '../../src/config/secret.ts';
+import { createImageLinks } from '../../src/images/image-links.ts';
+import type { ImageStore } from '../../src/images/image-store.ts';
+import { openLocalStore } from '../../src/images/local-store.ts';
+import { openS3Store } from '../../src/images/s3-store.ts';
+import { readImage, type ImageBytes } from '../../src/lib/image.ts';
+import { linkBaseOf } from '../../src/server/image-files.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { s3Bucket, s3Credentials, s3Region, startS3Server } from '../support/s3-server.ts';
+
+const png = await sharp({
+  create: { width: 640, height: 480, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 50 }, background: 'red' },
+})
+  .png()
+  .toBuffer();
+const reading = readImage(png);
+assert(reading.kind === 'image');
+const { image } = reading;
+const keepSeconds = 7 * 86_400;
+const stallMs = 400;
+const s3 = await startS3Server();
+after(() => s3.close());
+
+type Kind = { readonly storage: object; readonly open: (program: Program, nowMs: () => number) => ImageStore };
+
+const endpoint = `http://127.0.0.1:${s3.port}`;
+const kinds: Readonly<Record<string, Kind>> = {
+  'a folder': {
+    storage: { kind: 'local' },
+    open: ({ dataDir }, nowMs) => openLocalStore({ folder: join(dataDir, 'images'), keepSeconds, nowMs }),
+  },
+  'a bucket': {
+    storage: {
+      kind: 's3',
+      bucket: s3Bucket,
+      region: s3Region,
+      endpoint,
+      access_key_id: s3Credentials.accessKeyId,
+      secret_access_key: s3Credentials.secretAccessKey,
+    },
+    open: (_program, nowMs) => {
+      const bucket = { endpoint, region: s3Region, bucket: s3Bucket, pathStyle: true, ...s3Credentials };
+      return openS3Store({ bucket, prefix: 'tollgate/images/', keepSeconds, nowMs });
+    },
+  },
+};
+
+for (const [name, kind] of Object.entries(kinds)) {
+  describe(name, () => {
+    let program: Program;
+    before(async () => {
+      program = await startProgram({ config: { storage: kind.storage, limits: { stream_stall_ms: stallMs } } });
+    });
+    after(() => program.stop());
+
+    /** As the program itself stores and signs it, `ageSeconds` ago. */
+    async function store(what: ImageBytes = image, ageSeconds = 0): Promise<string> {
+      const images = kind.open(program, () => Date.now() - ageSeconds * 1_000);
+      const stored = await images.put(what);
+      await images.close();
+      const secret = loadSecret(program.secretEnv, program.dataDir, { isShared: false });
+      return createImageLinks(secret).sign(program.url, stored);
+    }
+
+    test('a link shows the image without a key, with all that a browser and a cache must know', async () => {
+      const link = await store();
+      const answer = await fetch(link);
+      assert.equal(answer.status, 200);
+      assert.ok(Buffer.from(await answer.arrayBuffer()).equals(png));
+      const id = new URL(link).pathname.split('/').at(-1)!;
+      const head = Object.fromEntries(answer.headers);
+      assert.equal(head['content-type'], 'image/png');
+      assert.equal(head['content-length'], String(png.length));
+      assert.equal(head['x-content-type-options'], 'nosniff');
+      assert.equal(head['content-security-policy'], "default-src 'none'; sandbox");
+      assert.equal(head['content-disposition'], `inline; filename="${id}"`);
+      assert.equal(head['etag'], `"${id}"`);
+      assert.equal(head['accept-ranges'], 'bytes');
+      const [, maxAge] = /^private, max-age=(\d+), immutable$/.exec(head['cache-control']!)!;
+      assert.ok(Number(maxAge) > keepSeconds - 60 && Number(maxAge) <= keepSeconds);
+    });
+
+    test('HEAD says the same without the bytes', async () => {
+      const link = await store();
+      const [whole, head] = await Promise.all([fetch(link), fetch(link, { method: 'HEAD' })]);
+      const without = ({ headers }: Response) => {
+        // Of the connection, and what differs from request to request.
+        const others = ['date', 'x-request-id', 'cache-control', 'connection', 'keep-alive'];
+        return [...headers].filter(([header]) => !others.includes(header));
+      };
+      assert.equal(head.status, 200);
+      assert.deepEqual(without(head), without(whole));
+      assert.equal((await head.arrayBuffer()).byteLength, 0);
+      await whole.arrayBuffer();
+    });
+
+    test('ranges: 206 with the part, 416 beyond the end, the whole for what is no single range', async () => {
+      const link = await store();
+      const size = png.length;
+      for (const [range, start, end] of [
+        ['bytes=0-99', 0, 99],
+        ['bytes=100-', 100, size - 1],
+        ['bytes=-10', size - 10, size - 1],
+        [`bytes=${size - 1}-${size + 5}`, size - 1, size - 1],
+      ] as const) {
+        const part = await fetch(link, { headers: { range } });
+        assert.equal(part.status, 206, range);
+        assert.equal(part.headers.get('content-range'), `bytes ${start}-${end}/${size}`);
+        assert.equal(part.headers.get('content-length'), String(end - start + 1));
+        assert.ok(Buffer.from(await part.arrayBuffer()).equals(png.subarray(start, end + 1)), range);
+      }
+      const beyond = await fetch(link, { headers: { range: `bytes=${size}-` } });
+      assert.deepEqual([beyond.status, beyond.headers.get('content-range')], [416, `bytes */${size}`]);
+      for (const headers of [{ range: 'bytes=0-1,4-5' }, { range: 'bytes=5-1' }, { range: 'bytes=0-1', 'if-range': '"other"' }]) {
+        const whole = await fetch(link, { headers });
+        assert.deepEqual([whole.status, (await whole.arrayBuffer()).byteLength], [200, size]);
+      }
+    });
+
+    test('what a client already has is not sent again', async () => {
+      const link = await store();
+      const etag = (await fetch(link, { method: 'HEAD' })).headers.get('etag')!;
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const answer = await fetch(link, { headers: { 'if-none-match': known } });
+        assert.deepEqual([answer.status, (await answer.arrayBuffer()).byteLength], [304, 0], known);
+      }
+      assert.equal((await fetch(link, { headers: { 'if-none-match': '"other"' } })).status, 200);
+    });
+
+    test('anything but the exact link is a 404 that says nothing of why', async () => {
+      const link = await store();
+      const url = new URL(link);
+      const change = (edit: (url: URL) => void) => {
+        const changed = new URL(link);
+        edit(changed);
+        return changed.href;
+      };
+      const [path, signature] = [url.pathname, url.searchParams.get('signature')!];
+      const other = await store();
+      const wrong = {
+        'no signature': url.origin + path,
+        'another signature': change(({ searchParams }) =>
+          searchParams.set(
+            'signature',
+            signature.replace(/^./, (a) => (a === 'A' ? 'B' : 'A')),
+          ),
+        ),
+        'a signature twice': `${link}&signature=${signature}`,
+        'the signature of another image': change((changed) => (changed.pathname = new URL(other).pathname)),
+        'a later expiry': change(({ searchParams }) =>
+          searchParams.set('expires', String(Number(url.searchParams.get('expires')) + 1)),
+        ),
+        'a way out of the folder': `${url.origin}/v1/images/files/..%2f..%2fsecret${url.search}`,
+        expired: await store(image, keepSeconds + 1),
+      };
+      const bodies = new Set<string>();
+      for (const [what, href] of Object.entries(wrong)) {
+        const answer = await fetch(href);
+        assert.equal(answer.status, 404, what);
+        assert.equal(answer.headers.get('cache-control'), null);
+        const { error } = (await answer.json()) as { error: object };
+        bodies.add(JSON.stringify({ ...error, request_id: null }));
+      }
+      assert.equal(bodies.size, 1, [...bodies].join('\n'));
+      assert.equal((await fetch(`${url.origin}/v1/images/files/${url.search}`)).status, 404);
+      assert.equal((await fetch(link, { method: 'POST', body: '{}' })).status, 405);
+    });
+
+    test('a reader that takes nothing is let go; one that is slow is not', async () => {
+      const large = await store({ ...image, bytes: Buffer.concat([png, Buffer.alloc(40_000_000)]) });
+      const url = new URL(large);
+      const socket = connect(Number(url.port), url.hostname);
+      socket.on('error', () => {});
+      socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: x\r\n\r\n`);
+      await once(socket, 'readable');
+      const stoppedAtMs = performance.now();
+      socket.pause();
+      const closed = once(socket, 'close');
+      await sleep(stallMs * 4);
+      let bytes = 0;
+      socket.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      socket.resume();
+      await closed;
+      assert.ok(bytes < 40_000_000, `${bytes} bytes came after ${performance.now() - stoppedAtMs} ms`);
+
+      let taken = 0;
+      const answer = await fetch(large);
+      for await (const chunk of answer.body!) {
+        const before = Math.floor(taken / 10_000_000);
+        taken += chunk.length;
+        if (Math.floor(taken / 10_000_000) > before) await sleep(stallMs / 2);
+      }
+      assert.equal(taken, png.length + 40_000_000);
+    });
+  });
+}
+
+test('links lead to the public address, or else to where the request came', () => {
+  const request = { protocol: 'http' as const, host: '127.0.0.1:4000' };
+  assert.equal(linkBaseOf('https://llm.example.com', request), 'https://llm.example.com');
+  assert.equal(linkBaseOf(null, request), 'http://127.0.0.1:4000');
+});
