@@ -1,5 +1,5 @@
 // Where generated images are kept: the data folder, or a bucket, completed from the usual variables of its tools.
-import { ConfigError } from './config-error.ts';
+import type { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import type { ConfigFile, StorageConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';

@@ -4,7 +4,7 @@ import type { ImageBytes, ImageMediaType } from '../lib/image.ts';
 
 export type StoredImage = { readonly id: string; readonly expiresAtSeconds: number };
 
-export type FoundImage = { readonly mediaType: ImageMediaType; readonly sizeBytes: number };
+type FoundImage = { readonly mediaType: ImageMediaType; readonly sizeBytes: number };
 
 /** Both included, within the image. */
 export type ByteRange = { readonly start: number; readonly end: number };

@@ -6,6 +6,8 @@ const everyMs = 60 * 60_000;
 /** Not at the start, which has enough to do, and not with all gateways at once. */
 const firstMs = 60_000;
 
+type ImageUpkeepOptions = { readonly onError: (error: unknown) => void; readonly waitMs?: number };
+
 export class ImageUpkeep {
   readonly #stopping = new AbortController();
   readonly #store: ImageStore;
@@ -13,28 +15,32 @@ export class ImageUpkeep {
   #timer: NodeJS.Timeout;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(
-    store: ImageStore,
-    { onError, waitMs = firstMs * (1 + Math.random()) }: { onError: (error: unknown) => void; waitMs?: number },
-  ) {
+  constructor(store: ImageStore, { onError, waitMs = firstMs * (1 + Math.random()) }: ImageUpkeepOptions) {
     this.#store = store;
     this.#onError = onError;
-    this.#timer = setTimeout(() => this.#run(), waitMs).unref();
+    this.#timer = this.#runAfter(waitMs);
   }
 
   /** Resolves when a removal under way has come to its next step. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer);
     this.#stopping.abort();
+    clearTimeout(this.#timer);
     await this.#running;
   }
 
-  #run(): void {
-    this.#running = this.#store
-      .removeExpired(this.#stopping.signal)
-      .catch(this.#onError)
-      .then(() => {
-        if (!this.#stopping.signal.aborted) this.#timer = setTimeout(() => this.#run(), everyMs).unref();
-      });
+  #runAfter(waitMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#running = this.#run();
+    }, waitMs).unref();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      await this.#store.removeExpired(signal);
+    } catch (error) {
+      this.#onError(error);
+    }
+    if (!signal.aborted) this.#timer = this.#runAfter(everyMs);
   }
 }

@@ -6,8 +6,8 @@ import { isDataUrl, readDataUrl } from './data-url.ts';
 import type { SafeFetch } from './safe-fetch.ts';
 
 /** What the strictest of the usual providers takes of one image (Black Forest Labs: 20 MB), and room for several. */
-export const inputImageBytesMax = 20 * 1024 * 1024;
-export const inputImagesBytesMax = 50 * 1024 * 1024;
+const inputImageBytesMax = 20 * 1024 * 1024;
+const inputImagesBytesMax = 50 * 1024 * 1024;
 
 export type ReadInputImagesOptions = {
   /** How many the model takes. */

@@ -18,7 +18,7 @@ export type Bucket = {
   readonly sessionToken?: string | undefined;
 };
 
-export type BucketRequest = {
+type BucketRequest = {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   /** '' is the bucket itself. */
   readonly key: string;
@@ -29,7 +29,7 @@ export type BucketRequest = {
   readonly expected?: readonly number[];
 };
 
-export type BucketAnswer = {
+type BucketAnswer = {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   readonly body: Dispatcher.ResponseData['body'];

@@ -1,6 +1,6 @@
 // Fetches an image from a URL that a stranger gave, and from nowhere else than the public internet: every address of the host is checked,
 // the connection goes to a checked address and not to what the name means a moment later, and each redirect starts from the beginning.
-// What comes back is bounded in time and size and must be an image by its bytes. docs/images.md says what is refused and why.
+// What comes back is bounded in time and size and must be an image by its bytes. docs/image-files.md says what is refused and why.
 import { Client, type Dispatcher } from 'undici';
 import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '../lib/image.ts';
 import type { ByteBudget } from './byte-budget.ts';

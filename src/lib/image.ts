@@ -2,8 +2,7 @@
 // Four raster types; SVG, which can carry scripts and links, is none of them.
 import { imageSize } from 'image-size';
 
-export const imageMediaTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
-export type ImageMediaType = (typeof imageMediaTypes)[number];
+export type ImageMediaType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif';
 
 export type ImageBytes = {
   readonly bytes: Buffer;

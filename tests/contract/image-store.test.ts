@@ -65,7 +65,11 @@ for (const [name, kind] of Object.entries(kinds)) {
     s3.objects.clear();
     rmSync(join(folder, 'images'), { recursive: true, force: true });
     const store = kind.open();
-    await use(store).finally(() => store.close());
+    try {
+      await use(store);
+    } finally {
+      await store.close();
+    }
   };
 
   test(`${name}: what is put is found and read, whole and in part`, () =>

@@ -194,9 +194,9 @@ for (const [name, kind] of Object.entries(kinds)) {
       let taken = 0;
       const answer = await fetch(large);
       for await (const chunk of answer.body!) {
-        const before = Math.floor(taken / 10_000_000);
+        const pauses = Math.floor(taken / 10_000_000);
         taken += chunk.length;
-        if (Math.floor(taken / 10_000_000) > before) await sleep(stallMs / 2);
+        if (Math.floor(taken / 10_000_000) > pauses) await sleep(stallMs / 2);
       }
       assert.equal(taken, png.length + 40_000_000);
     });

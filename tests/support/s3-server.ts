@@ -24,9 +24,11 @@ export async function startS3Server(): Promise<S3Server> {
   const objects: S3Server['objects'] = new Map();
   const log: string[] = [];
   const failNext = { count: 0, status: 503 };
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     response.on('finish', () => log.push(`${request.method} ${response.statusCode}`));
-    const body = await buffer(request);
+    void buffer(request).then((body) => handle({ request, response, body }));
+  });
+  const handle = ({ request, response, body }: Pick<Call, 'request' | 'response' | 'body'>): void => {
     if (failNext.count-- > 0) return fail(response, failNext.status, 'SlowDown');
     const fault = signatureFault(request, body);
     if (fault !== null) return fail(response, 403, fault);
@@ -34,8 +36,8 @@ export async function startS3Server(): Promise<S3Server> {
     const isVirtual = request.headers.host!.startsWith(`${s3Bucket}.`);
     if (!isVirtual && !`${url.pathname}/`.startsWith(`/${s3Bucket}/`)) return fail(response, 404, 'NoSuchBucket');
     const key = decodeURIComponent(isVirtual ? url.pathname.slice(1) : url.pathname.slice(s3Bucket.length + 2));
-    answer(objects, { request, response, key, query: url.searchParams, body });
-  });
+    return answer(objects, { request, response, key, query: url.searchParams, body });
+  };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const close = () => {
