@@ -42,7 +42,7 @@ test('closing tells a removal to stop and waits for it', async () => {
     await new Promise(setImmediate);
     isDone = true;
   });
-  const upkeep = new ImageUpkeep(store, { onError: assert.fail, waitMs: 0 });
+  const upkeep = new ImageUpkeep(store, { onError: (error) => assert.fail(String(error)), waitMs: 0 });
   // The upkeep's own timer keeps no program alive.
   const alive = setInterval(() => {}, 1_000);
   await started.promise;

@@ -2,21 +2,25 @@
 // with slow name servers could hold it up. Names that the operator allowed may be known to the system only (/etc/hosts, search domains).
 import { lookup, Resolver } from 'node:dns/promises';
 
+/** All addresses of both families; empty or rejected when there are none. */
 export type Resolve = (
   name: string,
   options: { readonly isAllowed: boolean; readonly signal: AbortSignal },
 ) => Promise<readonly string[]>;
 
-/** All addresses of both families; empty or rejected when there are none. */
-export const resolvePublicName: Resolve = async (name, { isAllowed, signal }) => {
-  if (isAllowed) return (await lookup(name, { all: true })).map(({ address }) => address);
-  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
-  const cancel = () => resolver.cancel();
-  signal.addEventListener('abort', cancel);
-  try {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
-};
+/** `servers`: instead of the machine's name servers. */
+export function createResolve(servers: readonly string[] | null = null): Resolve {
+  return async (name, { isAllowed, signal }) => {
+    if (isAllowed) return (await lookup(name, { all: true })).map(({ address }) => address);
+    const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+    if (servers !== null) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel);
+    try {
+      const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}

@@ -6,7 +6,7 @@ import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '..
 import type { ByteBudget } from './byte-budget.ts';
 import { checkedConnector, type OpenConnector } from './checked-connector.ts';
 import { isPublicAddress } from './public-address.ts';
-import { resolvePublicName, type Resolve } from './resolve-name.ts';
+import { createResolve, type Resolve } from './resolve-name.ts';
 
 export type SafeFetch = (url: string, limits: FetchLimits) => Promise<ImageReading>;
 
@@ -45,7 +45,7 @@ class Refused extends Error {}
 
 export function createSafeFetch({
   allowedHosts = [],
-  resolve = resolvePublicName,
+  resolve = createResolve(),
   openConnector = checkedConnector,
   totalMs = 20_000,
 }: SafeFetchOptions = {}): SafeFetch {
@@ -123,6 +123,8 @@ async function fetchOnce({ url, connector, limits, signal }: Exchange): Promise<
       },
       signal,
     });
+    // A body that is left unread ends with an error, which nobody waits for.
+    answer.body.on('error', () => {});
     if (redirectStatuses.includes(answer.statusCode)) return redirectOf(answer, url);
     if (answer.statusCode !== 200) throw new Refused(`could not be fetched: its host answered with status ${answer.statusCode}`);
     return await readBody(answer, limits);
@@ -139,7 +141,6 @@ function redirectOf({ headers, statusCode }: Dispatcher.ResponseData, from: URL)
 }
 
 async function readBody({ headers, body }: Dispatcher.ResponseData, { bytesMax, budget }: FetchLimits): Promise<ImageReading> {
-  body.on('error', () => {});
   const tooLarge = `is larger than ${bytesMax} bytes`;
   if (Number(headers['content-length'] ?? 0) > bytesMax) throw new Refused(tooLarge);
   const chunks: Buffer[] = [];

@@ -251,6 +251,18 @@ test('size: by Content-Length before it is read, while it is read, and together 
   );
 });
 
+test('a body that never ends, beside a status that is no success, is left at once', async () => {
+  for (const status of [404, 302, 200]) {
+    const closed = Promise.withResolvers<void>();
+    reset((_request, response) => {
+      response.on('close', closed.resolve);
+      response.writeHead(status, { location: 'http://10.0.0.1/', 'content-length': '99999999' }).write('x'.repeat(100));
+    });
+    await problemOf(fetcherWith()('http://public.test/'));
+    await closed.promise;
+  }
+});
+
 test('what is no image is not read to its end', async () => {
   const closed = Promise.withResolvers<void>();
   reset((_request, response) => {
