@@ -1,6 +1,8 @@
 // The bodies of GET /v1/models, /v1/models/{id} and /v1/models/info: which models a caller may see, and at what price.
+import type { ImageModel } from '../canonical/image-model.ts';
 import { usdPerMillionFromPicos, type PicosPerToken } from '../lib/money.ts';
 import type { Catalog } from './catalog.ts';
+import { imageInfoEntry, type ImageInfoEntry } from './image-listing.ts';
 import type { Model } from './model.ts';
 import { priceAt, priceFor } from './price.ts';
 
@@ -22,7 +24,7 @@ export type ModelListEntry = {
   readonly created: number;
   readonly owned_by: string;
   // Anthropic's SDK reads these three.
-  readonly type: 'model';
+  readonly type: 'model' | 'image';
   readonly display_name: string;
   /** ISO 8601. */
   readonly created_at: string;
@@ -50,22 +52,40 @@ export type ModelInfoEntry = {
   readonly cache_read_price_per_1m: number;
 };
 
-/** Everything the caller may see, on one page. */
+/** Everything the caller may see, on one page: chat models and their aliases, then what makes images. */
 export function listModels(catalog: Catalog, viewer: Viewer): ModelList {
-  const data = visibleModels(catalog, viewer).map(({ id, model }) => listEntry(id, model));
+  const data = [
+    ...visibleModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'model')),
+    ...visibleImageModels(catalog, viewer).map(({ id, model }) => listEntry(id, model, 'image')),
+  ];
   return { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 }
 
 /** One model by any of its names; null when there is none that the caller may see. An alias keeps its own id, as in the list. */
 export function modelEntry(catalog: Catalog, viewer: Viewer, name: string): ModelListEntry | null {
   const model = catalog.resolve(name);
-  if (!model || !isVisible(catalog, viewer, model)) return null;
-  return listEntry(catalog.aliases.get(name) === model ? name : model.id, model);
+  if (!model) return imageModelEntry(catalog, viewer, name);
+  if (!isVisible(catalog, viewer, model)) return null;
+  return listEntry(catalog.aliases.get(name) === model ? name : model.id, model, 'model');
+}
+
+function imageModelEntry({ images }: Catalog, viewer: Viewer, name: string): ModelListEntry | null {
+  const model = images.resolve(name);
+  if (!model || !isVisibleImageModel(images, viewer, model)) return null;
+  return listEntry(images.aliases.get(name) === model ? name : model.id, model, 'image');
 }
 
 /** Prices are the caller's own, now, of an input that reaches no tier. */
-export function listModelInfo(catalog: Catalog, viewer: Viewer): { readonly data: readonly ModelInfoEntry[] } {
-  return { data: visibleModels(catalog, viewer).map(({ id, model }) => infoEntry(id, model, viewer)) };
+export function listModelInfo(catalog: Catalog, viewer: Viewer): { readonly data: readonly (ModelInfoEntry | ImageInfoEntry)[] } {
+  return {
+    data: [
+      ...visibleModels(catalog, viewer).map(({ id, model }) => infoEntry(id, model, viewer)),
+      ...visibleImageModels(catalog, viewer).map(({ id, model }) => {
+        const { markup, multiplierPpmOf } = viewer;
+        return imageInfoEntry(id, model, { markup, multiplierPpm: multiplierPpmOf(model.id) });
+      }),
+    ],
+  };
 }
 
 /** A listed name: a model under its id, or again under an alias. */
@@ -85,13 +105,24 @@ function isVisible(catalog: Catalog, viewer: Viewer, model: Model): boolean {
   return viewer.mode === 'test' || catalog.liveRoutes(model).length > 0;
 }
 
-function listEntry(id: string, model: Model): ModelListEntry {
+function visibleImageModels({ images }: Catalog, viewer: Viewer): readonly { readonly id: string; readonly model: ImageModel }[] {
+  const models = images.list().map((model) => ({ id: model.id, model }));
+  const aliases = [...images.aliases].map(([id, model]) => ({ id, model }));
+  return [...models, ...aliases].filter(({ model }) => isVisibleImageModel(images, viewer, model));
+}
+
+function isVisibleImageModel(images: Catalog['images'], viewer: Viewer, model: ImageModel): boolean {
+  if (viewer.models && !viewer.models.has(model.id)) return false;
+  return model.price !== null && (viewer.mode === 'test' || images.liveRoutes(model).length > 0);
+}
+
+function listEntry(id: string, model: Model | ImageModel, type: ModelListEntry['type']): ModelListEntry {
   return {
     id,
     object: 'model',
     created: model.createdAtSeconds,
     owned_by: model.ownedBy,
-    type: 'model',
+    type,
     display_name: model.displayName,
     created_at: new Date(model.createdAtSeconds * 1_000).toISOString().replace('.000Z', 'Z'),
   };

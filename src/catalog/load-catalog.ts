@@ -5,8 +5,11 @@ import { configFault } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { ModelEntry, RouteEntry } from '../config/model-schema.ts';
 import { nearestOf } from '../config/unknown-field.ts';
-import { createCatalog, resolveVariant, type Catalog } from './catalog.ts';
+import { createCatalog, type Catalog } from './catalog.ts';
+import { createImageCatalog } from './image-catalog.ts';
+import { loadImageModels, warningsOfImageModels } from './load-image-catalog.ts';
 import type { Model, Route } from './model.ts';
+import { resolveAliases } from './resolve-aliases.ts';
 import { freePricesOf, freeToolsOf, readPrices } from './read-prices.ts';
 
 /** The built-in models as they are written down. The file is our own: a test checks all of it, so that a start need not. */
@@ -29,12 +32,19 @@ const newModel = { maxInputTokens: 128_000, maxOutputTokens: 16_384 } as const;
 export function loadCatalog(config: Config, builtIn: BuiltInCatalog = readBuiltInCatalog()): Catalog {
   const entries = joinEntries(config, builtIn);
   const models = entries.map((entry) => toModel(config, entry));
-  const byId = new Map(models.map((model) => [model.id, model]));
+  const imageModels = loadImageModels(config);
+  const aliases = resolveAliases(config, { models, imageModels });
+  const liveProviders = new Set(Object.keys(config.providers).filter((name) => config.providers[name]!.enabled));
   return createCatalog({
     models,
-    aliases: resolveAliases(config, byId),
-    liveProviders: new Set(Object.keys(config.providers).filter((name) => config.providers[name]!.enabled)),
-    warnings: [...entries.flatMap(warningsOf), ...Object.entries(config.providers).flatMap(warningsOfProvider)],
+    aliases: aliases.chat,
+    liveProviders,
+    images: createImageCatalog({ models: imageModels, aliases: aliases.images, liveProviders }),
+    warnings: [
+      ...entries.flatMap(warningsOf),
+      ...warningsOfImageModels(imageModels),
+      ...Object.entries(config.providers).flatMap(warningsOfProvider),
+    ],
   });
 }
 
@@ -115,34 +125,6 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
   const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
   const speaks = api !== undefined && (kind === undefined || formatsOfKind[kind].some((format: string) => format === api));
   return { provider, upstreamModel: model, api: speaks ? api : null, rank, weight, contextTokens, lacks: new Set(lacks) };
-}
-
-function resolveAliases(config: Config, byId: ReadonlyMap<string, Model>): Map<string, Model> {
-  return new Map(Object.entries(config.aliases).map(([alias, target]) => [alias, resolveAlias(config, byId, { alias, target })]));
-}
-
-function resolveAlias(
-  config: Config,
-  byId: ReadonlyMap<string, Model>,
-  { alias, target }: { readonly alias: string; readonly target: string },
-): Model {
-  const path = ['aliases', alias];
-  if (byId.has(alias)) {
-    throw configFault(config, path, {
-      problem: 'is the id of a model, which always means that model',
-      remedy: 'Choose another name for the alias, or override the model under `models`.',
-    });
-  }
-  const model = byId.get(target) ?? resolveVariant(byId, target);
-  if (model) return model;
-  const meant = nearestOf(target, [...byId.keys()]);
-  throw configFault(config, path, {
-    problem: `must name a model; got ${JSON.stringify(target)}, which is none`,
-    remedy:
-      meant === null
-        ? 'Name a model by its id, not by another alias; `tollgate models list` shows them.'
-        : `Did you mean \`${meant}\`?`,
-  });
 }
 
 function warningsOf({ id, fields }: JoinedEntry): string[] {

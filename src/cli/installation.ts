@@ -26,7 +26,7 @@ export async function withInstallation(action: (installation: Installation) => P
 
 /** The catalogue's id of a model by any of its names. */
 export function resolveModelId(catalog: Catalog, name: string): string {
-  const model = catalog.resolve(name);
+  const model = catalog.resolve(name) ?? catalog.images.resolve(name);
   if (!model) throw new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
   return model.id;
 }

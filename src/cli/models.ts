@@ -1,5 +1,7 @@
 // `tollgate models …`
+import type { ImageModel } from '../canonical/image-model.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { imagePricesOf } from '../catalog/image-listing.ts';
 import { loadCatalog } from '../catalog/load-catalog.ts';
 import { priceFor } from '../catalog/price.ts';
 import type { Model } from '../catalog/model.ts';
@@ -22,14 +24,23 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
     model.input_price_per_1m === null ? 'unknown' : `$${model.input_price_per_1m}`,
     model.output_price_per_1m === null ? 'unknown' : `$${model.output_price_per_1m}`,
   ]);
-  printResult(options, models, formatTable(['MODEL', 'LIVE BY', 'INPUT', 'OUTPUT', 'USD/M IN', 'USD/M OUT'], rows));
+  const images = catalog.images.list().map((model) => describeImageModel(config, catalog, model));
+  const table = formatTable(['MODEL', 'LIVE BY', 'INPUT', 'OUTPUT', 'USD/M IN', 'USD/M OUT'], rows);
+  const imageTable = formatTable(
+    ['IMAGE MODEL', 'LIVE BY', 'MODE', 'USD AN IMAGE (AT 1 MEGAPIXEL)', 'USD PER IMAGE PUT IN'],
+    images.map(imageRow),
+  );
+  printResult(options, [...models, ...images], `${table}\n\n${imageTable}`);
 }
 
 /** What keeps models from running, and what the operator should know of them. */
 export async function checkModelsCommand(options: JsonOption): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const catalog = loadCatalog(config);
-  const problems = catalog.list().flatMap((model) => problemsOf(config, catalog, model));
+  const problems = [
+    ...catalog.list().flatMap((model) => problemsOf(config, catalog, model)),
+    ...catalog.images.list().flatMap((model) => problemsOfImageModel(catalog, model)),
+  ];
   const rows = problems.map(({ id, problem }) => [id, problem]);
   const text = [formatTable(['MODEL', 'PROBLEM'], rows), ...catalog.warnings.map((warning) => `note: ${warning}`)].join('\n');
   printResult(options, problems, problems.length === 0 ? 'Every model has a price and a live route.' : text);
@@ -50,14 +61,51 @@ function describeModel(config: Config, catalog: Catalog, model: Model) {
   };
 }
 
+function describeImageModel({ pricing }: Config, { images }: Catalog, model: ImageModel) {
+  const live = images.liveRoutes(model);
+  return {
+    id: model.id,
+    display_name: model.displayName,
+    type: 'image' as const,
+    mode: model.mode,
+    family: model.family,
+    live: live.length > 0,
+    routes: live.map((route) => route.provider),
+    image_prices: imagePricesOf(model, { markup: pricing.markup, multiplierPpm: listPricePpm }),
+  };
+}
+
+function imageRow({ id, live, routes, mode, image_prices: prices }: ReturnType<typeof describeImageModel>): string[] {
+  const inputs = Object.values(prices?.input_image ?? {});
+  return [
+    id,
+    live ? routes.join(', ') : 'off',
+    mode,
+    prices
+      ? Object.entries(prices.output)
+          .map(([tier, usd]) => `${tier} $${usd}`)
+          .join(', ')
+      : 'unknown',
+    [...new Set(inputs)].map((usd) => `$${usd}`).join(', '),
+  ];
+}
+
 function problemsOf(config: Config, catalog: Catalog, model: Model): { readonly id: string; readonly problem: string }[] {
-  const providers = model.routes.map((route) => route.provider).join(', ');
   return [
     ...(currentPrice(config, model) ? [] : [{ id: model.id, problem: 'no price in effect: it never runs' }]),
-    ...(catalog.liveRoutes(model).length > 0
-      ? []
-      : [{ id: model.id, problem: `no provider of it is switched on (${providers})` }]),
+    ...(catalog.liveRoutes(model).length > 0 ? [] : [switchedOff(model)]),
   ];
+}
+
+function problemsOfImageModel({ images }: Catalog, model: ImageModel): { readonly id: string; readonly problem: string }[] {
+  return [
+    ...(model.price ? [] : [{ id: model.id, problem: 'no price: it never runs' }]),
+    ...(images.liveRoutes(model).length > 0 ? [] : [switchedOff(model)]),
+  ];
+}
+
+function switchedOff({ id, routes }: Model | ImageModel) {
+  return { id, problem: `no provider of it is switched on (${routes.map((route) => route.provider).join(', ')})` };
 }
 
 function currentPrice(config: Config, model: Model) {

@@ -12,6 +12,7 @@ export const formatsOfKind = {
   serper: [],
   exa: [],
   searxng: [],
+  bfl: [],
 } as const;
 
 export type ProviderKindName = keyof typeof formatsOfKind;
@@ -24,9 +25,23 @@ export function isSearchKind(kind: ProviderKindName): kind is SearchKindName {
   return (searchKinds as readonly ProviderKindName[]).includes(kind);
 }
 
+/** By what each kind is told what an image should be: pixels and quality, or shape and resolution. null: it makes none. */
+export const imageParametersOfKind: Readonly<Record<ProviderKindName, 'size' | 'shape' | null>> = {
+  openai: 'size',
+  'openai-compatible': 'size',
+  anthropic: null,
+  google: 'shape',
+  bfl: 'size',
+  brave: null,
+  tavily: null,
+  serper: null,
+  exa: null,
+  searxng: null,
+};
+
 export type KnownProvider = {
   readonly kind: ProviderKindName;
-  /** With `/v1` for the two openai kinds, without a version for anthropic and google. null: it has none but the operator's. */
+  /** With `/v1` for the two openai kinds and bfl, without a version for anthropic and google. null: it has none but the operator's. */
   readonly baseUrl: string | null;
   /** The environment variable its own SDK reads; null: it runs without a key, so only the file switches it on. */
   readonly keyVariable: string | null;
@@ -38,6 +53,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   openai: { kind: 'openai', baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
   anthropic: { kind: 'anthropic', baseUrl: 'https://api.anthropic.com', keyVariable: 'ANTHROPIC_API_KEY' },
   google: { kind: 'google', baseUrl: 'https://generativelanguage.googleapis.com', keyVariable: 'GEMINI_API_KEY' },
+  bfl: { kind: 'bfl', baseUrl: 'https://api.bfl.ai/v1', keyVariable: 'BFL_API_KEY' },
   xai: compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
   deepseek: compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
   mistral: compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
@@ -65,6 +81,14 @@ export const reservedProviderName = 'sandbox';
 
 export function isProviderName(name: string): boolean {
   return Object.hasOwn(knownProviders, name);
+}
+
+/** The kind of a provider of the file or of a known one; undefined where the file is to say it and does not. */
+export function kindOfProvider(
+  providers: Readonly<Record<string, { readonly kind?: ProviderKindName | undefined }>>,
+  name: string,
+): ProviderKindName | undefined {
+  return providers[name]?.kind ?? knownProviders[name]?.kind;
 }
 
 function compatible(baseUrl: string, keyVariable: string | null): KnownProvider {

@@ -5,6 +5,7 @@ import { isAddressRange } from '../lib/addresses.ts';
 import { ConfigError, formatPath, type FieldPath } from './config-error.ts';
 import { readConfigFile, type ConfigFileText } from './config-file.ts';
 import { readFieldValues, type Environment, type FaultAt } from './field-values.ts';
+import { checkImageModels } from './image-models.ts';
 import { checkModels } from './models.ts';
 import { resolveProviders } from './providers.ts';
 import { resolveSearch } from './search.ts';
@@ -30,6 +31,7 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   const values = readFieldValues(file, env);
   const { fields, faultAt } = values;
   checkModels(values);
+  checkImageModels(values);
   checkMarkup(faultAt, fields.pricing.markup);
   checkProxies(faultAt, fields.server.trust_proxy);
   const providers = resolveProviders(values, { env, defaultTimeouts });

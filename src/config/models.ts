@@ -1,7 +1,7 @@
 // Checks of `models` that a schema cannot express. What needs the built-in catalogue as well is checked when the two are joined.
 import type { FieldPath } from './config-error.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
-import { formatsOfKind, isProviderName, knownProviders } from './known-providers.ts';
+import { formatsOfKind, isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
 import {
   pricesOf,
   type ModelEntry,
@@ -35,12 +35,12 @@ function checkRoute(
       remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...chatProviderNames])].join(', ')}.`,
     });
   }
-  const kind = providers[provider]?.kind ?? knownProviders[provider]?.kind;
+  const kind = kindOfProvider(providers, provider);
   const formats: readonly string[] = kind ? formatsOfKind[kind] : [];
   if (kind && formats.length === 0) {
     throw faultAt([...path, 'provider'], {
       problem: `must be a provider of chat models; ${provider} is of kind \`${kind}\`, which runs none`,
-      remedy: 'Use another provider.',
+      remedy: 'Use another provider; models that make images stand under `image_models`.',
     });
   }
   if (api === undefined || !kind || formats.includes(api)) return;
@@ -79,7 +79,8 @@ function checkBegin(
   begins.add(begin);
 }
 
-function checkDay(faultAt: FaultAt, text: string | undefined, path: FieldPath): void {
+/** Throws ConfigError for a day that the calendar does not have. */
+export function checkDay(faultAt: FaultAt, text: string | undefined, path: FieldPath): void {
   if (text === undefined || isRealDay(text)) return;
   throw faultAt(path, {
     problem: `must be a day of the calendar; got ${JSON.stringify(text)}`,

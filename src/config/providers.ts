@@ -70,7 +70,9 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   const kind = entry.kind ?? knownOf(name)?.kind;
   if (kind) return kind;
   throw values.faultAt(['providers', name, 'kind'], {
-    problem: `is required: ${Object.keys(formatsOfKind).join(', ')}`,
+    problem: `is required: ${Object.keys(formatsOfKind)
+      .map((word) => `\`${word}\``)
+      .join(', ')}`,
     remedy: `It may be left out only for a known provider: ${Object.keys(knownProviders).join(', ')}.`,
   });
 }

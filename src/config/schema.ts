@@ -4,6 +4,7 @@ import { Type, type Static } from 'typebox';
 import { searchesPerRequestMax } from '../canonical/web-search.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { formatsOfKind, type ProviderKindName } from './known-providers.ts';
+import { ImageModelEntry } from './image-model-schema.ts';
 import { ModelEntry, modelNamePattern, ToolPrices, type DeepReadonly, type ToolPricesEntry } from './model-schema.ts';
 import { ProviderTimeouts } from './timeouts.ts';
 
@@ -23,14 +24,14 @@ const Provider = Type.Object(
     kind: Type.Optional(
       Type.Enum(Object.keys(formatsOfKind) as ProviderKindName[], {
         description:
-          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. May be left out for a known provider.',
+          '`openai` speaks Responses and Chat Completions, `openai-compatible` Chat Completions, `anthropic` Messages, `google` Gemini; `bfl` (Black Forest Labs) makes images; `brave`, `tavily`, `serper`, `exa` and `searxng` search the web. May be left out for a known provider.',
       }),
     ),
     base_url: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'The address of its API: with the version (`/v1`) for the two openai kinds, without for `anthropic` and `google`. May be left out for a known provider other than `searxng`.',
+          'The address of its API: with the version (`/v1`) for the two openai kinds and `bfl`, without for `anthropic` and `google`. May be left out for a known provider other than `searxng`.',
       }),
     ),
     api_key: Type.Optional(
@@ -422,6 +423,10 @@ export const ConfigFile = Type.Object(
     models: Type.Record(Type.String({ pattern: modelNamePattern }), ModelEntry, {
       ...section,
       description: 'Models by id: new ones, and single fields of built-in ones.',
+    }),
+    image_models: Type.Record(Type.String({ pattern: modelNamePattern }), ImageModelEntry, {
+      ...section,
+      description: 'Models that make images, by id: new ones, and single fields of built-in ones.',
     }),
     aliases: Type.Record(
       Type.String({ pattern: modelNamePattern }),

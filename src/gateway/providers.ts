@@ -1,8 +1,8 @@
 // The providers that are switched on: what the configuration says of each, joined with what its kind is.
-import type { ProviderKindName } from '../config/known-providers.ts';
 import type { Config } from '../config/schema.ts';
-import type { ProviderTimeouts } from '../config/timeouts.ts';
-import { providerKinds, sandbox } from '../providers/registry.ts';
+import { firstByteDefaultsMs, type ProviderTimeouts } from '../config/timeouts.ts';
+import { imageProviderKinds, providerKinds, sandbox } from '../providers/registry.ts';
+import type { ImageProvider, ImageProviderKind } from '../providers/image-provider.ts';
 import type { HttpProviderKind, SandboxProviderKind } from '../providers/provider.ts';
 import type { UpstreamProvider } from './upstream.ts';
 
@@ -13,28 +13,32 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly timeouts: ProviderTimeouts;
 };
 
+export type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
+
 export type ConnectedProviders = {
+  /** Those that run chat models. */
   readonly byName: ReadonlyMap<string, ConnectedProvider>;
+  /** Those that make images: a provider can be both. */
+  readonly images: ReadonlyMap<string, ConnectedImageProvider>;
   readonly sandbox: SandboxProviderKind;
 };
 
 export function connectProviders(config: Config): ConnectedProviders {
   const byName = new Map<string, ConnectedProvider>();
+  const images = new Map<string, ConnectedImageProvider>();
   for (const [name, provider] of Object.entries(config.providers)) {
-    const kind = chatKindOf(provider.kind);
-    if (!provider.enabled || !kind) continue;
-    byName.set(name, {
-      name,
-      kind,
-      baseUrl: provider.base_url ?? kind.defaultBaseUrl ?? '',
-      apiKey: provider.api_key,
-      timeouts: provider.timeouts,
-    });
+    if (!provider.enabled) continue;
+    const connection = { name, baseUrl: provider.base_url, apiKey: provider.api_key, timeouts: provider.timeouts };
+    const { kind } = provider;
+    if (isNameIn(providerKinds, kind)) byName.set(name, { ...connection, kind: providerKinds[kind] });
+    if (!isNameIn(imageProviderKinds, kind)) continue;
+    // Whole images come after a minute or two of silence.
+    const timeouts = { first_byte_ms: firstByteDefaultsMs.slow, ...provider.timeouts };
+    images.set(name, { ...connection, timeouts, kind: imageProviderKinds[kind] });
   }
-  return { byName, sandbox };
+  return { byName, images, sandbox };
 }
 
-/** undefined: it runs no chat models. */
-function chatKindOf(name: ProviderKindName): HttpProviderKind | undefined {
-  return Object.entries(providerKinds).find(([kind]) => kind === name)?.[1];
+function isNameIn<Kinds extends object>(kinds: Kinds, name: string): name is keyof Kinds & string {
+  return Object.hasOwn(kinds, name);
 }

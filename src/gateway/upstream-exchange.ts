@@ -15,6 +15,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (reply: UpstreamReply) => void;
   readonly #reject: (error: Error) => void;
   readonly #wantsStream: boolean;
+  readonly #wantsBytes: boolean;
   readonly #answerBytesMax: number | undefined;
   readonly #signal: AbortSignal;
   readonly #deadlineMs: number;
@@ -28,12 +29,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytesMax = 0;
 
   /** `open`: where the exchange stands while it runs. */
-  constructor({ stream, signal, timeouts, answerBytesMax }: UpstreamCall, open: Set<Exchange>) {
+  constructor({ stream, signal, timeouts, answer, answerBytesMax }: UpstreamCall, open: Set<Exchange>) {
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
     this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#wantsStream = stream;
+    this.#wantsBytes = answer === 'bytes';
     this.#answerBytesMax = answerBytesMax;
     this.#signal = signal;
     this.#deadlineMs = performance.now() + timeouts.total_ms;
@@ -118,6 +120,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #replyWithBody(): void {
     const bytes = this.#body.length === 1 ? this.#body[0]! : Buffer.concat(this.#body);
     this.#body = [];
+    if (this.#wantsBytes && !this.#isErrorAnswer()) return this.#resolve({ kind: 'answer', body: bytes });
     const read = readBody(this.#head!, bytes.subarray(0, this.#bytesMax), this.#wantsStream, Date.now());
     this.#resolve(read.kind === 'answer' ? read : { ...read, requestSent: true });
   }

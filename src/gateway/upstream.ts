@@ -1,5 +1,6 @@
 // The way out: HTTP to the providers. One pool of connections per provider, and so per credential; an exchange (upstream-exchange.ts) for each request.
 // A call that fails is a return value. Nothing is tried twice here: a caller that wants to can send the same call again.
+import { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import { Exchange } from './upstream-exchange.ts';
@@ -25,14 +26,18 @@ export type UpstreamProvider = {
 
 export type UpstreamCall = {
   readonly provider: UpstreamProvider;
+  /** Left out: POST. */
+  readonly method?: 'GET' | 'POST';
+  /** Another origin that is the provider's own, where it sends us there; the path is then the whole path. */
+  readonly origin?: string;
   /** Below the base URL: `/chat/completions`. */
   readonly path: string;
   /** Lower-case, beside content-type, accept and user-agent. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Left out: POST. */
-  readonly method?: 'GET' | 'POST';
-  /** JSON; null with GET. */
-  readonly body: Buffer | string | null;
+  /** JSON, unless the headers say otherwise. A list goes out piece by piece. */
+  readonly body: Buffer | string | readonly Buffer[] | null;
+  /** Left out: what the body of the answer says as JSON. `bytes`: the body as it came, as a Buffer. */
+  readonly answer?: 'json' | 'bytes';
   /** Whether server-sent events are asked for. */
   readonly stream: boolean;
   readonly timeouts: UpstreamTimeouts;
@@ -91,7 +96,9 @@ export function createUpstreams({ userAgent = 'tollgate', sweepMs = 1_000 }: Ups
 type Destination = { readonly provider: UpstreamProvider; readonly pool: Pool; readonly prefix: string };
 
 /** The time to connect is a pool's own: calls that set another one have a pool of their own. */
-function destinationOf(destinations: Map<string, Destination>, { provider, timeouts }: UpstreamCall): Destination {
+function destinationOf(destinations: Map<string, Destination>, call: UpstreamCall): Destination {
+  const { provider, timeouts, origin: ownOrigin } = call;
+  if (ownOrigin !== undefined) return otherOriginOf(destinations, call, ownOrigin);
   const key = `${provider.name} ${timeouts.connect_ms}`;
   const known = destinations.get(key);
   if (known && (known.provider === provider || known.provider.baseUrl === provider.baseUrl)) return known;
@@ -100,6 +107,20 @@ function destinationOf(destinations: Map<string, Destination>, { provider, timeo
   const { origin, pathname } = new URL(provider.baseUrl);
   const destination = { provider, pool: openPool(origin, timeouts), prefix: pathname.replace(/\/+$/, '') };
   destinations.set(key, destination);
+  return destination;
+}
+
+/** Its connections are the provider's own too: they are shared with no other name. */
+function otherOriginOf(
+  destinations: Map<string, Destination>,
+  { provider, timeouts }: UpstreamCall,
+  origin: string,
+): Destination {
+  const name = `${provider.name} ${timeouts.connect_ms} ${origin}`;
+  const known = destinations.get(name);
+  if (known) return known;
+  const destination = { provider, pool: openPool(origin, timeouts), prefix: '' };
+  destinations.set(name, destination);
   return destination;
 }
 
@@ -131,10 +152,14 @@ function requestOptions(
       'user-agent': userAgent,
       ...headers,
     },
-    body,
+    body: isPieces(body) ? Readable.from(body) : body,
     headersTimeout: firstByteMs,
     bodyTimeout: stream ? idleMs : Math.max(idleMs, firstByteMs),
   };
+}
+
+function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
+  return Array.isArray(body);
 }
 
 /** The exchanges stand in the order in which they began, but providers differ in how long they may take. */

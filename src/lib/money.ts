@@ -52,6 +52,11 @@ export function usdPerMillionFromPicos(price: PicosPerToken): number {
   return price / 1_000_000;
 }
 
+/** For show: a price in USD, as near as a number can be. */
+export function usdFromPicos(price: Picos): number {
+  return Number(price) / 1_000_000_000_000;
+}
+
 /** The one rounding of a charge: exact picodollars to microdollars, upwards. */
 export function roundUpToMicro(picodollars: bigint): Micros {
   return micros(Number((picodollars + picosPerMicro - 1n) / picosPerMicro));

@@ -1,10 +1,14 @@
 // The provider kinds by name: a new one is a folder and a line here.
 import { anthropic } from './anthropic/index.ts';
+import { bflImages } from './bfl/images.ts';
 import { brave } from './brave/index.ts';
 import { exa } from './exa/index.ts';
+import { googleImages } from './google/images.ts';
 import { google } from './google/index.ts';
 import { openaiCompatible } from './openai-compatible/index.ts';
+import { compatibleImages, openaiImages } from './openai/images.ts';
 import { openai } from './openai/index.ts';
+import type { ImageProviderKind } from './image-provider.ts';
 import type { HttpProviderKind } from './provider.ts';
 import type { SearchProviderKind } from './search-provider.ts';
 import { searxng } from './searxng/index.ts';
@@ -22,3 +26,10 @@ export const providerKinds = {
 
 /** Those that search the web, in the order in which they are asked unless the configuration says otherwise. */
 export const searchProviderKinds = { brave, tavily, serper, exa, searxng } as const satisfies Record<string, SearchProviderKind>;
+/** The kinds that make images, by the same names. */
+export const imageProviderKinds = {
+  openai: openaiImages,
+  'openai-compatible': compatibleImages,
+  google: googleImages,
+  bfl: bflImages,
+} as const satisfies Record<string, ImageProviderKind>;

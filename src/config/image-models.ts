@@ -1,0 +1,62 @@
+// Checks of `image_models` that a schema cannot express. What needs the built-in catalogue as well is checked when the two are joined.
+import type { FieldPath } from './config-error.ts';
+import type { FaultAt, FieldValues } from './field-values.ts';
+import type { ImagePricesEntry, ImageRouteEntry } from './image-model-schema.ts';
+import { imageParametersOfKind, isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
+import { checkDay } from './models.ts';
+
+/** Throws ConfigError for a route to a provider that there is not or that makes no images, or for a price that cannot be kept exactly. */
+export function checkImageModels({ fields, faultAt }: FieldValues): void {
+  for (const [id, entry] of Object.entries(fields.image_models)) {
+    for (const [index, route] of (entry.routes ?? []).entries()) {
+      checkRoute(faultAt, fields.providers, { route, path: ['image_models', id, 'routes', index] });
+    }
+    checkDay(faultAt, entry.created, ['image_models', id, 'created']);
+    if (entry.prices) checkPrices(faultAt, entry.prices, ['image_models', id, 'prices']);
+  }
+}
+
+function checkRoute(
+  faultAt: FaultAt,
+  providers: FieldValues['fields']['providers'],
+  { route, path }: { readonly route: ImageRouteEntry; readonly path: FieldPath },
+): void {
+  const { provider, model, models } = route;
+  if (!Object.hasOwn(providers, provider) && !isProviderName(provider)) {
+    throw faultAt([...path, 'provider'], {
+      problem: `must be the name of a provider; got ${JSON.stringify(provider)}`,
+      remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...Object.keys(knownProviders)])].join(', ')}.`,
+    });
+  }
+  const kind = kindOfProvider(providers, provider);
+  if (kind && imageParametersOfKind[kind] === null) {
+    throw faultAt([...path, 'provider'], {
+      problem: `must be a provider that makes images; ${provider} is of kind \`${kind}\`, which does not`,
+      remedy: `Use one of kind ${kindsWithImages.map((name) => `\`${name}\``).join(', ')}.`,
+    });
+  }
+  if ((model === undefined) !== (models === undefined)) return;
+  throw faultAt(path, {
+    problem: model === undefined ? 'has neither `model` nor `models`' : 'has both `model` and `models`',
+    remedy: 'Write `model` where one model makes every quality or resolution, else `models: { low: …, medium: …, high: … }`.',
+  });
+}
+
+const kindsWithImages = Object.entries(imageParametersOfKind).flatMap(([kind, parameters]) => (parameters ? [kind] : []));
+
+/** A microdollar is the finest price that is kept. */
+function checkPrices(faultAt: FaultAt, { output, input_image: input }: ImagePricesEntry, path: FieldPath): void {
+  checkDecimals(faultAt, output, [...path, 'output']);
+  if (typeof input === 'number') checkDecimals(faultAt, { input_image: input }, path);
+  else checkDecimals(faultAt, input ?? {}, [...path, 'input_image']);
+}
+
+function checkDecimals(faultAt: FaultAt, prices: Readonly<Record<string, number | undefined>>, path: FieldPath): void {
+  for (const [name, value] of Object.entries(prices)) {
+    if (value === undefined || Number(value.toFixed(6)) === value) continue;
+    throw faultAt([...path, name], {
+      problem: `must have at most six decimals; got ${value}`,
+      remedy: 'The price is USD an image: five cents are 0.05.',
+    });
+  }
+}

@@ -1,0 +1,50 @@
+// `POST /v1/images/edits` as OpenAI's clients send it, multipart/form-data, turned into the JSON body that means the same: files become
+// data URLs, and texts the numbers and truth values they stand for. How the parts are cut out of the body is the server's affair.
+import { invalidRequest } from '../canonical/errors.ts';
+import { imageTypeOf, imageTypesInWords } from '../lib/image.ts';
+
+/** A part of the form, in the order sent. `bytes` for a file, which has a file name or a type; else its text. */
+export type FormPart =
+  | { readonly name: string; readonly kind: 'text'; readonly text: string }
+  | { readonly name: string; readonly kind: 'file'; readonly bytes: Buffer };
+
+const numberFields = new Set(['n', 'output_compression', 'partial_images', 'frame_count', 'frame_duration_ms']);
+const truthFields = new Set(['stream']);
+
+/**
+ * The body for `parseImageRequest`. Takes `image` and `image[]`, files or URLs, and `images` under the same two forms.
+ * Throws ApiError `invalid_request` for a file that is no image or stands under another name, and for a field given twice.
+ */
+export function readEditForm(parts: readonly FormPart[]): Readonly<Record<string, unknown>> {
+  const images: string[] = [];
+  const fields = new Map<string, unknown>();
+  for (const part of parts) {
+    if (isImageField(part.name)) images.push(readImagePart(part, images.length));
+    else if (fields.has(part.name)) throw invalidRequest(part.name, `${part.name} is given twice`);
+    else fields.set(part.name, readField(part));
+  }
+  return Object.fromEntries([...fields, ...(images.length > 0 ? [['images', images] as const] : [])]);
+}
+
+function isImageField(name: string): boolean {
+  return /^images?(?:\[\d{0,3}\])?$/.test(name);
+}
+
+function readImagePart(part: FormPart, index: number): string {
+  if (part.kind === 'text') return part.text;
+  const mediaType = imageTypeOf(part.bytes);
+  if (mediaType !== null) return `data:${mediaType};base64,${part.bytes.toString('base64')}`;
+  throw invalidRequest(part.name, `image ${index + 1} of the form is not a ${imageTypesInWords} image`);
+}
+
+/** A mask is a file too: what is said about it is the same as in JSON, so it must only arrive. */
+function readField(part: FormPart): unknown {
+  const { name } = part;
+  if (part.kind === 'file') {
+    if (name === 'mask' || name === 'markup') return true;
+    throw invalidRequest(name, `${name} must be text; files are sent as \`image\` or \`image[]\``);
+  }
+  if (numberFields.has(name) && /^-?\d{1,9}$/.test(part.text)) return Number(part.text);
+  if (truthFields.has(name) && /^(?:true|false)$/.test(part.text)) return part.text === 'true';
+  return part.text;
+}

@@ -1,0 +1,41 @@
+// The state of an image that is being drawn, as Black Forest Labs tells it.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { isObject } from '../../lib/json.ts';
+import { refused, unreadable } from '../image-answer.ts';
+
+export type State =
+  | { readonly kind: 'pending' }
+  /** `sample`: where the image lies, unchecked. */
+  | { readonly kind: 'ready'; readonly sample: unknown }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure };
+
+/** States that it does not document count as pending: time ends them. */
+export function readState(body: unknown): State {
+  if (!isObject(body) || typeof body.status !== 'string')
+    return { kind: 'failed', failure: unreadable('the answer has no status') };
+  const { status, result, details } = body;
+  switch (status.toLowerCase()) {
+    case 'ready':
+      return { kind: 'ready', sample: isObject(result) ? result.sample : null };
+    case 'request moderated':
+    case 'content moderated':
+      return { kind: 'failed', failure: refused(`the provider does not draw this: ${status}${reasonsOf(details)}`) };
+    case 'error':
+    case 'failed':
+    case 'task not found':
+      return { kind: 'failed', failure: serverFault(`the image failed with the state ${status}${reasonsOf(details)}`) };
+    default:
+      return { kind: 'pending' };
+  }
+}
+
+function serverFault(message: string): UpstreamFailure {
+  return { kind: 'status', status: 500, message, retryAfterSeconds: null };
+}
+
+/** `{"Moderation Reasons": ["Violence"]}` → ` (Violence)`. */
+function reasonsOf(details: unknown): string {
+  const values = isObject(details) ? Object.values(details).flat() : [];
+  const words = values.filter((value) => typeof value === 'string');
+  return words.length === 0 ? '' : ` (${words.join(', ').slice(0, 200)})`;
+}

@@ -1,0 +1,79 @@
+// Gemini's image models: `generateContent` with an `imageConfig`; images go in and come out as inline base64, one a call.
+// https://ai.google.dev/gemini-api/docs/image-generation
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { JsonObject } from '../../formats/format.ts';
+import { isObject } from '../../lib/json.ts';
+import { failed, failedReply, imageAnswerBytesMax, imagesOrFailure, refused, unreadable } from '../image-answer.ts';
+import type { ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
+import { readFailure } from './failure.ts';
+
+export const googleImages: ImageProviderKind = {
+  imagesPerCall: 'one',
+  generate: async (job, { provider, http }) => {
+    const reply = await http.send({
+      provider,
+      method: 'POST',
+      path: `/v1beta/models/${encodeURIComponent(job.upstreamModel)}:generateContent`,
+      headers: { 'content-type': 'application/json', ...(provider.apiKey !== null && { 'x-goog-api-key': provider.apiKey }) },
+      body: JSON.stringify(writeBody(job)),
+      answer: 'json',
+      // A model that thinks sends its drafts as well.
+      answerBytesMax: 2 * imageAnswerBytesMax,
+      signal: job.signal,
+    });
+    if (reply.kind === 'failure') return failedReply(reply, readFailure);
+    return readAnswer(reply.kind === 'answer' ? reply.body : null);
+  },
+};
+
+function writeBody({ prompt, images, aspectRatio, resolution }: ImageJob): JsonObject {
+  const inputs = images.map(({ bytes, mediaType }) => ({
+    inlineData: { mimeType: mediaType, data: bytes.toString('base64') },
+  }));
+  return {
+    contents: [{ role: 'user', parts: [{ text: prompt }, ...inputs] }],
+    generationConfig: {
+      responseModalities: ['IMAGE'],
+      imageConfig: { ...(aspectRatio && { aspectRatio }), ...(resolution && { imageSize: resolution.toUpperCase() }) },
+    },
+  };
+}
+
+function readAnswer(body: unknown): ImageJobResult {
+  const answer = isObject(body) ? body : {};
+  const candidate: unknown = Array.isArray(answer.candidates) ? answer.candidates[0] : null;
+  const parts = partsOf(candidate);
+  const files = parts.flatMap(({ inlineData }) =>
+    isObject(inlineData) && typeof inlineData.data === 'string' ? [Buffer.from(inlineData.data, 'base64')] : [],
+  );
+  // Of several the last is the finished one.
+  return files.length > 0
+    ? imagesOrFailure(files.slice(-1), 1)
+    : failed(whyNone(answer, isObject(candidate) ? candidate : {}, parts));
+}
+
+/** The parts that are the answer: what it shows of its thinking may hold drafts of the image. */
+function partsOf(candidate: unknown): JsonObject[] {
+  const content = isObject(candidate) && isObject(candidate.content) ? candidate.content : {};
+  return Array.isArray(content.parts) ? content.parts.filter(isObject).filter(({ thought }) => thought !== true) : [];
+}
+
+/** Reasons that are no verdict on the request: the upstream itself does not know, or gave up. */
+const faults = new Set(['OTHER', 'IMAGE_OTHER', 'FINISH_REASON_UNSPECIFIED', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL']);
+
+/** A status of success without an image: the prompt was blocked, the image was, or the model answered in words. */
+function whyNone({ promptFeedback }: JsonObject, candidate: JsonObject, parts: readonly JsonObject[]): UpstreamFailure {
+  if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') {
+    const message = textOf(promptFeedback.blockReasonMessage) ?? 'the provider does not draw this prompt';
+    return refused(`${message} (${promptFeedback.blockReason})`);
+  }
+  const { finishReason } = candidate;
+  if (typeof finishReason !== 'string' || faults.has(finishReason)) return unreadable('the answer holds no image');
+  const words = parts.map(({ text }) => textOf(text) ?? '').join('');
+  const message = textOf(candidate.finishMessage) ?? textOf(words) ?? 'the provider made no image of this request';
+  return refused(`${message} (${finishReason})`);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}
