@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { answerJson, answerStatus } from '../../../tests/support/upstream.ts';
+import { answerEndlessly, apiKey, failureOf, gif, imageOf, jobFor, mediaTypesOf, png, startProvider } from '../image-fixture.ts';
+import { googleImages } from './images.ts';
+
+const path = '/v1beta/models/model-x:generateContent';
+const inline = (bytes: Buffer, more: object = {}) => ({
+  inlineData: { mimeType: 'image/jpeg', data: bytes.toString('base64') },
+  ...more,
+});
+const answer = (parts: readonly object[], more: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', ...more }],
+});
+
+test('shape and resolution are asked for in its own words, and images go in beside the prompt', async (t) => {
+  const { upstream, connection } = await startProvider(t, { basePath: '' });
+  upstream.on(path, answerJson(answer([{ text: 'Here it is.' }, inline(png)])));
+  const job = jobFor({ images: [imageOf(gif)], aspectRatio: '16:9', resolution: '2k' });
+  assert.deepEqual(mediaTypesOf(await googleImages.generate(job, connection)), ['image/png']);
+  const { body, headers } = upstream.requests[0]!;
+  assert.equal(headers['x-goog-api-key'], apiKey);
+  assert.deepEqual(body, {
+    contents: [
+      { role: 'user', parts: [{ text: 'a café' }, { inlineData: { mimeType: 'image/gif', data: gif.toString('base64') } }] },
+    ],
+    generationConfig: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '16:9', imageSize: '2K' } },
+  });
+});
+
+test('drafts among its thoughts are not the answer, and of several images the last is', async (t) => {
+  const { upstream, connection } = await startProvider(t, { basePath: '' });
+  upstream.on(path, answerJson(answer([inline(png), inline(gif), inline(png, { thought: true })])));
+  assert.deepEqual(mediaTypesOf(await googleImages.generate(jobFor(), connection)), ['image/gif']);
+});
+
+describe('an answer without an image', () => {
+  const refusals: [what: string, body: object, message: string][] = [
+    [
+      'a blocked prompt',
+      { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'Not this.' } },
+      'Not this. (PROHIBITED_CONTENT)',
+    ],
+    [
+      'a blocked prompt without words',
+      { promptFeedback: { blockReason: 'SAFETY' } },
+      'the provider does not draw this prompt (SAFETY)',
+    ],
+    [
+      'a blocked image',
+      answer([], { finishReason: 'IMAGE_SAFETY', finishMessage: 'Unable to show the generated image.' }),
+      'Unable to show the generated image. (IMAGE_SAFETY)',
+    ],
+    ['words instead', answer([{ text: 'I cannot draw that.' }]), 'I cannot draw that. (STOP)'],
+    [
+      'nothing, with a reason',
+      { candidates: [{ finishReason: 'NO_IMAGE' }] },
+      'the provider made no image of this request (NO_IMAGE)',
+    ],
+  ];
+  for (const [what, body, message] of refusals) {
+    test(`${what} is the client's 400`, async (t) => {
+      const { upstream, connection } = await startProvider(t, { basePath: '' });
+      upstream.on(path, answerJson(body));
+      const { failure } = failureOf(await googleImages.generate(jobFor(), connection));
+      assert.deepEqual(failure, { kind: 'status', status: 400, message, retryAfterSeconds: null });
+    });
+  }
+
+  const garbage: [what: string, body: unknown][] = [
+    ['nothing', {}],
+    ['a fault of its own', answer([], { finishReason: 'IMAGE_OTHER' })],
+    ['an image that is none', answer([inline(Buffer.from('<svg/>'))])],
+    ['parts of another shape', { candidates: [{ content: { parts: [null, 5, { inlineData: { data: 7 } }] } }] }],
+    ['no JSON', 'oops'],
+  ];
+  for (const [what, body] of garbage) {
+    test(`${what} is unreadable`, async (t) => {
+      const { upstream, connection } = await startProvider(t, { basePath: '' });
+      upstream.on(path, answerJson(body));
+      assert.equal(failureOf(await googleImages.generate(jobFor(), connection)).failure.kind, 'unreadable');
+    });
+  }
+});
+
+test('a refused key, which comes as a 400, is not told as the mistake of the client', async (t) => {
+  const { upstream, connection } = await startProvider(t, { basePath: '' });
+  const error = {
+    code: 400,
+    message: 'API key not valid.',
+    status: 'INVALID_ARGUMENT',
+    details: [{ reason: 'API_KEY_INVALID' }],
+  };
+  upstream.on(path, answerStatus(400, { body: { error } }));
+  assert.equal(failureOf(await googleImages.generate(jobFor(), connection)).failure.status, 401);
+});
+
+test('an answer without end is given up', async (t) => {
+  const { upstream, connection } = await startProvider(t, { basePath: '' });
+  upstream.on(path, answerEndlessly);
+  assert.match(failureOf(await googleImages.generate(jobFor(), connection)).failure.message, /^the answer is over \d+ bytes$/);
+});

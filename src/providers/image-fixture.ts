@@ -1,0 +1,95 @@
+// What the tests of image providers share: a job, a local provider to send it to, and bytes that are images.
+import type { TestContext } from 'node:test';
+import { startUpstream, type LocalUpstream, type Script } from '../../tests/support/upstream.ts';
+import { imageHttpOver } from '../gateway/image-http.ts';
+import { createUpstreams } from '../gateway/upstream.ts';
+import { readImage, type ImageBytes } from '../lib/image.ts';
+import type { ImageConnection, ImageJob, ImageJobFailed, ImageJobResult, ImageProvider } from './image-provider.ts';
+
+export const apiKey = 'key-of-the-operator';
+
+export const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+export const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+
+export function imageOf(bytes: Buffer): ImageBytes {
+  const reading = readImage(bytes);
+  if (reading.kind !== 'image') throw new Error(reading.problem);
+  return reading.image;
+}
+
+export function jobFor(changes: Partial<ImageJob> = {}): ImageJob {
+  return {
+    upstreamModel: 'model-x',
+    prompt: 'a café',
+    images: [],
+    count: 1,
+    size: null,
+    quality: null,
+    aspectRatio: null,
+    resolution: null,
+    outputFormat: null,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+export type LocalProvider = { readonly upstream: LocalUpstream; readonly connection: ImageConnection };
+
+/** `basePath`: what comes after the origin in the base URL. */
+export async function startProvider(
+  t: TestContext,
+  { basePath, timeouts }: { readonly basePath: string; readonly timeouts?: Partial<ImageProvider['timeouts']> },
+): Promise<LocalProvider> {
+  const upstream = await startUpstream(t);
+  const upstreams = createUpstreams({ sweepMs: 10 });
+  t.after(upstreams.close);
+  const provider: ImageProvider = {
+    name: 'local',
+    baseUrl: upstream.url + basePath,
+    apiKey,
+    timeouts: { connect_ms: 5_000, first_byte_ms: 10_000, idle_ms: 10_000, total_ms: 10_000, ...timeouts },
+  };
+  return { upstream, connection: { provider, http: imageHttpOver(upstreams) } };
+}
+
+/** A file, with a content type that says nothing. */
+export function answerFile(bytes: Buffer, type = 'application/octet-stream'): Script {
+  return (response) => {
+    response.writeHead(200, { 'content-type': type });
+    response.end(bytes);
+  };
+}
+
+/** Some of an answer, then a cut connection. */
+export function answerCutOff(text: string): Script {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write(text, () => response.destroy());
+  };
+}
+
+/** More JSON than anyone wants, for as long as it is read. */
+export const answerEndlessly: Script = async (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const piece = Buffer.alloc(1_024 * 1_024, ' ');
+  while (!response.destroyed) {
+    if (response.write(piece)) continue;
+    await new Promise((resolve) => {
+      response.once('drain', resolve);
+      response.once('close', resolve);
+    });
+  }
+};
+
+export function failureOf(result: ImageJobResult): ImageJobFailed {
+  if (result.kind !== 'failure') throw new Error('images came where a failure was expected');
+  return result;
+}
+
+export function mediaTypesOf(result: ImageJobResult): string[] {
+  if (result.kind === 'failure') throw new Error(`a failure came: ${result.failure.message}`);
+  return result.images.map(({ mediaType }) => mediaType);
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { answerJson, answerStatus, hang } from '../../../tests/support/upstream.ts';
+import {
+  answerCutOff,
+  answerEndlessly,
+  apiKey,
+  failureOf,
+  gif,
+  imageOf,
+  jobFor,
+  mediaTypesOf,
+  png,
+  startProvider,
+} from '../image-fixture.ts';
+import { compatibleImages, openaiImages } from './images.ts';
+import { writeForm } from './multipart.ts';
+
+const generations = '/v1/images/generations';
+const edits = '/v1/images/edits';
+const basePath = '/v1';
+const entry = (bytes: Buffer) => ({ b64_json: bytes.toString('base64') });
+
+test('a generation is JSON with every parameter, and its images are read by their bytes', async (t) => {
+  const { upstream, connection } = await startProvider(t, { basePath });
+  upstream.on(generations, answerJson({ created: 1, output_format: 'webp', data: [entry(png), entry(gif)], usage: {} }));
+  const size = { width: 1_536, height: 1_024 };
+  const job = jobFor({ count: 2, size, quality: 'high', outputFormat: 'webp' });
+  assert.deepEqual(mediaTypesOf(await openaiImages.generate(job, connection)), ['image/png', 'image/gif']);
+  const [request] = upstream.requests;
+  assert.deepEqual(request!.body, {
+    model: 'model-x',
+    prompt: 'a café',
+    n: 2,
+    size: '1536x1024',
+    quality: 'high',
+    output_format: 'webp',
+  });
+  assert.equal(request!.headers.authorization, `Bearer ${apiKey}`);
+});
+
+test('hosts of the same API are asked for base64, which OpenAI itself refuses to be asked for', async (t) => {
+  const { upstream, connection } = await startProvider(t, { basePath });
+  upstream.on(generations, answerJson({ data: [entry(png)] }));
+  await compatibleImages.generate(jobFor(), connection);
+  await openaiImages.generate(jobFor(), connection);
+  assert.deepEqual(
+    upstream.requests.map(({ body }) => (body as Record<string, unknown>).response_format),
+    ['b64_json', undefined],
+  );
+});
+
+test('an edit is a form with its images as files', async (t) => {
+  const { upstream, connection } = await startProvider(t, { basePath });
+  upstream.on(edits, answerJson({ data: [entry(png)] }));
+  const job = jobFor({ images: [imageOf(png), imageOf(gif)], size: { width: 1_024, height: 1_024 }, quality: 'low' });
+  assert.deepEqual(mediaTypesOf(await openaiImages.generate(job, connection)), ['image/png']);
+  const { headers, body } = upstream.requests[0]!;
+  assert.match(String(headers['content-type']), /^multipart\/form-data; boundary=/);
+  assert.match(String(body), /name="image\[\]"; filename="image-2\.gif"\r\ncontent-type: image\/gif/);
+});
+
+test('a form is what any parser takes it for, whatever bytes it carries', async () => {
+  const image = imageOf(png);
+  const odd = { ...image, bytes: Buffer.concat([png, Buffer.from('\r\n--\r\n\0')]) };
+  const { contentType, contentLength, pieces } = writeForm(
+    { prompt: 'a "café"\r\n', n: '2' },
+    { imageField: 'image[]', images: [image, odd] },
+  );
+  const bytes = Buffer.concat(pieces);
+  assert.equal(bytes.length, contentLength);
+  const form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
+  assert.deepEqual([form.get('prompt'), form.get('n')], ['a "café"\r\n', '2']);
+  const files = form.getAll('image[]') as File[];
+  assert.deepEqual(
+    files.map(({ name, type }) => [name, type]),
+    [
+      ['image-1.png', 'image/png'],
+      ['image-2.png', 'image/png'],
+    ],
+  );
+  assert.deepEqual(Buffer.from(await files[1]!.arrayBuffer()), odd.bytes);
+});
+
+describe('of what comes', () => {
+  const cases: [what: string, data: unknown, types: string[]][] = [
+    ['fewer than asked for are what there is', [entry(png)], ['image/png']],
+    [
+      'more than asked for are left out',
+      [entry(png), entry(png), entry(gif), entry(gif)],
+      ['image/png', 'image/png', 'image/gif'],
+    ],
+    ['what is no image is left out', [entry(png), entry(Buffer.from('<svg/>')), { url: 'https://x' }, null], ['image/png']],
+  ];
+  for (const [what, data, types] of cases) {
+    test(what, async (t) => {
+      const { upstream, connection } = await startProvider(t, { basePath });
+      upstream.on(generations, answerJson({ data }));
+      assert.deepEqual(mediaTypesOf(await openaiImages.generate(jobFor({ count: 3 }), connection)), types);
+    });
+  }
+
+  const garbage: [what: string, body: unknown][] = [
+    ['no image at all', { data: [entry(Buffer.from('<html>'))] }],
+    ['an address instead of an image', { data: [{ url: 'https://x/y.png' }] }],
+    ['an empty list', { data: [] }],
+    ['another shape', { images: 'many' }],
+    ['a list', []],
+    ['no JSON', '<html>'],
+  ];
+  for (const [what, body] of garbage) {
+    test(`${what} is unreadable`, async (t) => {
+      const { upstream, connection } = await startProvider(t, { basePath });
+      upstream.on(generations, answerJson(body));
+      assert.equal(failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind, 'unreadable');
+    });
+  }
+});
+
+describe('failures', () => {
+  test('moderation is a 400 in the words of the provider', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath });
+    const error = { code: 'moderation_blocked', message: 'Your request was rejected by the safety system.' };
+    upstream.on(generations, answerStatus(400, { body: { error } }));
+    assert.deepEqual(failureOf(await openaiImages.generate(jobFor(), connection)), {
+      kind: 'failure',
+      requestSent: true,
+      failure: { kind: 'status', status: 400, message: error.message, retryAfterSeconds: null },
+    });
+  });
+
+  test('a busy provider says when to come back', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath });
+    upstream.on(generations, answerStatus(429, { retryAfter: '7' }));
+    const { status, retryAfterSeconds } = failureOf(await openaiImages.generate(jobFor(), connection)).failure;
+    assert.deepEqual([status, retryAfterSeconds], [429, 7]);
+  });
+
+  test('silence ends as a timeout', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath, timeouts: { total_ms: 50 } });
+    upstream.on(generations, hang);
+    assert.equal(failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind, 'timeout');
+  });
+
+  test('an answer that breaks off is no answer', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath });
+    upstream.on(generations, answerCutOff('{"data":[{"b64_json":"iVBOR'));
+    assert.equal(failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind, 'broken-stream');
+  });
+
+  test('an answer without end is given up', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath });
+    upstream.on(generations, answerEndlessly);
+    const { kind, message } = failureOf(await openaiImages.generate(jobFor(), connection)).failure;
+    assert.deepEqual([kind, message], ['unreadable', `the answer is over ${64 * 1_024 * 1_024} bytes`]);
+    assert.equal(await upstream.requests[0]!.ended, 'aborted');
+  });
+
+  test('a client that leaves stops it, an edit in mid-upload too', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath });
+    upstream.on(generations, hang);
+    upstream.on(edits, hang);
+    for (const images of [[], [imageOf(png)]]) {
+      const controller = new AbortController();
+      const running = openaiImages.generate(jobFor({ images, signal: controller.signal }), connection);
+      const request = await upstream.request(images.length);
+      controller.abort();
+      assert.equal(failureOf(await running).failure.kind, 'connection');
+      assert.equal(await request.ended, 'aborted');
+    }
+  });
+
+  test('a request that was never sent says so', async (t) => {
+    const { upstream, connection } = await startProvider(t, { basePath });
+    await upstream.close();
+    const { requestSent, failure } = failureOf(await openaiImages.generate(jobFor(), connection));
+    assert.deepEqual([requestSent, failure.kind], [false, 'connection']);
+  });
+});
