@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ImageModel } from '../canonical/image-model.ts';
 import { createCatalog } from './catalog.ts';
+import { createImageCatalog } from './image-catalog.ts';
 import { listModelInfo, listModels, modelEntry, type Viewer } from './listing.ts';
 import type { Model } from './model.ts';
 import { readPrices } from './read-prices.ts';
@@ -96,6 +98,90 @@ describe('the info of a model', () => {
     assert.equal(inputPriceOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) + dayMs }), 2);
   });
 });
+
+describe('models that make images', () => {
+  const drawing = imageModel('draw-x', 'openai');
+  const editing = { ...imageModel('edit-x', 'bfl'), mode: 'edit' as const, inputImages: { min: 1, max: 1 } };
+  const images = createImageCatalog({
+    models: [drawing, editing, { ...imageModel('unpriced-x', 'openai'), price: null }],
+    aliases: new Map([['draw', drawing]]),
+    liveProviders: new Set(['openai']),
+  });
+  const both = createCatalog({ models: [live], aliases: new Map(), liveProviders: new Set(['openai']), warnings: [], images });
+  const idsFor = (viewer: Viewer) => listModels(both, viewer).data.map(({ id, type }) => `${type} ${id}`);
+
+  test('are listed after the chat models, by the same rules', () => {
+    assert.deepEqual(idsFor(nobody), ['model gpt-x', 'image draw-x', 'image draw']);
+    assert.deepEqual(idsFor({ ...nobody, mode: 'test' }), ['model gpt-x', 'image draw-x', 'image edit-x', 'image draw']);
+    assert.deepEqual(idsFor({ ...nobody, mode: 'test', models: new Set(['edit-x']) }), ['image edit-x']);
+    assert.equal(listModels(both, nobody).last_id, 'draw');
+  });
+
+  test('are found by any of their names, where they may be seen', () => {
+    const found = ['draw-x', 'draw', 'openai/draw-x-latest'].map((name) => modelEntry(both, nobody, name)?.id);
+    assert.deepEqual(found, ['draw-x', 'draw', 'draw-x']);
+    const hidden = ['edit-x', 'unpriced-x', 'nobody-x'].map((name) => modelEntry(both, nobody, name));
+    assert.deepEqual(hidden, [null, null, null]);
+    assert.equal(modelEntry(both, { ...nobody, models: new Set(['gpt-x']) }, 'draw-x'), null);
+  });
+
+  test('have zero token prices in their info, and image prices as the account pays them', () => {
+    const viewer: Viewer = {
+      ...nobody,
+      mode: 'test',
+      markup: 1.2,
+      multiplierPpmOf: (id) => (id === 'edit-x' ? 500_000 : 1_000_000),
+    };
+    const [, drawn, edited] = listModelInfo(both, viewer).data;
+    assert.deepEqual(edited, {
+      id: 'edit-x',
+      display_name: 'The edit-x',
+      type: 'image',
+      mode: 'edit',
+      family: 'gpt-image',
+      max_input_images: 1,
+      max_input_tokens: 0,
+      max_output_tokens: 0,
+      supports_thinking: false,
+      supports_streaming: false,
+      supports_vision: true,
+      input_price_per_1m: 0,
+      output_price_per_1m: 0,
+      cache_write_price_per_1m: 0,
+      cache_read_price_per_1m: 0,
+      image_prices: { per_megapixel: true, output: { low: 0.006, high: 0.012 }, input_image: { low: 0.0006, high: 0.0006 } },
+    });
+    assert.ok(drawn && 'image_prices' in drawn);
+    assert.deepEqual(drawn.image_prices, { per_megapixel: true, output: { low: 0.012, high: 0.024 }, input_image: {} });
+  });
+});
+
+function imageModel(id: string, provider: string): ImageModel {
+  return {
+    id,
+    displayName: `The ${id}`,
+    ownedBy: provider,
+    createdAtSeconds: 1_700_000_000,
+    mode: 'text-to-image',
+    family: 'gpt-image',
+    inputImages: { min: 0, max: 0 },
+    promptCharactersMax: 100,
+    countMax: 1,
+    parameters: {
+      kind: 'shape',
+      aspectRatio: { default: '1:1', allowed: ['1:1'] },
+      resolution: { default: '1k', allowed: ['1k'] },
+      outputFormats: [],
+    },
+    routes: [{ provider, upstreamModels: {} }],
+    price: {
+      isListPrice: false,
+      perMegapixel: true,
+      output: { low: 10_000_000_000n, high: 20_000_000_000n },
+      input: { low: 1_000_000_000n, high: 1_000_000_000n },
+    },
+  };
+}
 
 function inputPriceOf(viewer: Viewer): number {
   return listModelInfo(catalog, viewer).data[0]!.input_price_per_1m;

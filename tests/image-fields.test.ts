@@ -1,0 +1,62 @@
+// Every field of OpenAI's image requests, as the installed SDK's types have them: what becomes of each is decided, and written down in
+// docs/images.md. A new version of the SDK that brings a new field fails here until that has been done.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ApiError } from '../src/canonical/errors.ts';
+import { parseImageRequest } from '../src/images/image-request.ts';
+import { readSdkFields } from './support/sdk-fields.ts';
+
+/** What a value that asks for something does. `read`: it is part of the request. */
+const verdicts: Readonly<Record<string, { readonly value: unknown; readonly verdict: 'read' | 'ignored' | 'refused' }>> = {
+  prompt: { value: 'x', verdict: 'read' },
+  model: { value: 'x', verdict: 'read' },
+  n: { value: 2, verdict: 'read' },
+  size: { value: '1024x1024', verdict: 'read' },
+  quality: { value: 'low', verdict: 'read' },
+  output_format: { value: 'png', verdict: 'read' },
+  response_format: { value: 'b64_json', verdict: 'read' },
+  background: { value: 'transparent', verdict: 'refused' },
+  stream: { value: true, verdict: 'refused' },
+  partial_images: { value: 1, verdict: 'refused' },
+  // In the form of the edits endpoint its files are read as `images`.
+  image: { value: 'x', verdict: 'refused' },
+  mask: { value: 'x', verdict: 'refused' },
+  markup: { value: 'x', verdict: 'refused' },
+  complexity: { value: 'high', verdict: 'ignored' },
+  frame_count: { value: 4, verdict: 'ignored' },
+  frame_duration_ms: { value: 100, verdict: 'ignored' },
+  input_fidelity: { value: 'high', verdict: 'ignored' },
+  moderation: { value: 'low', verdict: 'ignored' },
+  output_compression: { value: 50, verdict: 'ignored' },
+  safety_identifier: { value: 'x', verdict: 'ignored' },
+  style: { value: 'vivid', verdict: 'ignored' },
+  svg: { value: { model: 'x' }, verdict: 'ignored' },
+  user: { value: 'x', verdict: 'ignored' },
+};
+
+function verdictOn(name: string, value: unknown): string {
+  try {
+    const { ignored } = parseImageRequest({ model: 'm', prompt: 'p', [name]: value });
+    return ignored.includes(name) ? 'ignored' : 'read';
+  } catch (error) {
+    assert.ok(error instanceof ApiError && error.param === name, String(error));
+    return 'refused';
+  }
+}
+
+test('every field that the SDK knows has a verdict', () => {
+  const file = 'openai/resources/images.d.ts';
+  const fields = ['ImageGenerateParamsBase', 'ImageEditParamsBase'].flatMap((type) => readSdkFields({ file, type }));
+  const names = new Set(fields.filter(({ steps }) => steps.length === 0).map(({ name }) => name));
+  assert.deepEqual([...names].toSorted(), Object.keys(verdicts).toSorted());
+});
+
+test('and the verdict is what happens, and is written down', () => {
+  const guide = readFileSync(join(import.meta.dirname, '..', 'docs', 'images.md'), 'utf8');
+  for (const [name, { value, verdict }] of Object.entries(verdicts)) {
+    assert.equal(verdictOn(name, value), verdict, name);
+    assert.ok(guide.includes(`\`${name}\``), `${name} is not in docs/images.md`);
+  }
+});
