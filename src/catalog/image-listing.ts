@@ -5,7 +5,7 @@ import { scaleByFactor, type PriceFactor } from './price.ts';
 
 type UsdByTier = Readonly<Partial<Record<ImageTier, number>>>;
 
-export type ImagePrices = {
+type ImagePrices = {
   /** Whether `output` is the price of a megapixel of an image, or of the whole image. */
   readonly per_megapixel: boolean;
   /** USD by quality or by resolution. */

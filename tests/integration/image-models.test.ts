@@ -1,0 +1,103 @@
+// Image models in the catalogue, over HTTP and on the command line: who sees which, at what price.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+type Json = Record<string, unknown>;
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway({
+    pricing: { markup: 1.5 },
+    aliases: { draw: 'gpt-image-flare' },
+    image_models: {
+      'nano-banana': { prices: { output: { '1k': 0.1, '2k': 0.2, '4k': 0.3 } } },
+      house: {
+        mode: 'edit',
+        family: 'flux-2',
+        routes: [{ provider: 'local', model: 'x' }],
+        prices: { output: { low: 1, medium: 2, high: 3 } },
+      },
+    },
+  });
+});
+after(() => gateway.stop());
+
+const ofOpenai = ['gpt-image-flare', 'gpt-image-sunburst', 'gpt-image-flare-edit', 'gpt-image-sunburst-reference'];
+const ofBfl = ['flux-2', 'flux-2-edit', 'flux-2-reference'];
+const ofGoogle = ['nano-banana', 'nano-banana-edit', 'nano-banana-reference'];
+
+async function imageIds(path: string, key?: string): Promise<unknown[]> {
+  const { data } = (await gateway.get(path, { key })).json<{ data: Json[] }>();
+  return data.filter(({ type }) => type === 'image').map(({ id }) => id);
+}
+
+test('the list has the image models that can run; a test key sees all, a restricted key its own', async () => {
+  const { key: testKey } = await gateway.makeKey({ mode: 'test' });
+  const { key: own } = await gateway.makeKey({ mode: 'test', models: ['flux-2', 'gpt-image-flare'] });
+  for (const path of ['/v1/models', '/v1/models/info']) {
+    assert.deepEqual(await imageIds(path), [...ofOpenai, ...ofGoogle, 'house', 'draw']);
+    assert.deepEqual(await imageIds(path, testKey), [...ofOpenai, ...ofBfl, ...ofGoogle, 'house', 'draw']);
+    assert.deepEqual(await imageIds(path, own), ['gpt-image-flare', 'flux-2', 'draw']);
+  }
+});
+
+test('one is found by any of its names, and without a live route by a test key alone', async () => {
+  const { key } = await gateway.makeKey({ mode: 'test' });
+  const entry = (await gateway.get('/v1/models/gpt-image-flare')).json();
+  assert.deepEqual(
+    [entry['id'], entry['object'], entry['type'], entry['owned_by'], entry['display_name']],
+    ['gpt-image-flare', 'model', 'image', 'openai', 'GPT Image Flare'],
+  );
+  assert.equal((await gateway.get('/v1/models/draw')).json()['id'], 'draw');
+  assert.equal((await gateway.get('/v1/models/openai/gpt-image-flare-2026-11-20')).json()['id'], 'gpt-image-flare');
+  assert.equal((await gateway.get('/v1/models/flux-2')).error.code, 'model_not_found');
+  assert.equal((await gateway.get('/v1/models/flux-2', { key })).json()['id'], 'flux-2');
+});
+
+test('info has zero token prices, and image prices with the markup unless the operator states them', async () => {
+  const { data } = (await gateway.get('/v1/models/info')).json<{ data: Json[] }>();
+  const infoOf = (id: string) => data.find((entry) => entry['id'] === id)!;
+  const edit = infoOf('gpt-image-flare-edit');
+  assert.deepEqual([edit['input_price_per_1m'], edit['output_price_per_1m'], edit['max_input_tokens']], [0, 0, 0]);
+  assert.deepEqual(edit['image_prices'], {
+    per_megapixel: true,
+    output: { low: 0.009, medium: 0.0195, high: 0.0795 },
+    input_image: { low: 0.015, medium: 0.015, high: 0.015 },
+  });
+  assert.deepEqual(infoOf('nano-banana')['image_prices'], {
+    per_megapixel: false,
+    output: { '1k': 0.1, '2k': 0.2, '4k': 0.3 },
+    input_image: {},
+  });
+});
+
+test('a model that makes images is no chat model', async () => {
+  const { key } = await gateway.makeKey({ mode: 'test' });
+  const body = { model: 'gpt-image-flare', messages: [{ role: 'user', content: 'Hi' }] };
+  assert.equal((await gateway.post('/v1/chat/completions', { key, body })).error.code, 'model_not_found');
+});
+
+test('the command line lists them, says what keeps them from running, and takes them for keys', async () => {
+  const cli = gateway.program.cli.bind(gateway.program);
+  const listed = await cli<Json[]>('models', 'list');
+  const flare = listed.find(({ id }) => id === 'gpt-image-flare')!;
+  assert.deepEqual([flare['type'], flare['mode'], flare['live'], flare['routes']], ['image', 'text-to-image', true, ['openai']]);
+  const problems = await cli<{ id: string; problem: string }[]>('models', 'check');
+  assert.deepEqual(
+    problems.filter(({ problem }) => problem.includes('bfl')),
+    ofBfl.map((id) => ({ id, problem: 'no provider of it is switched on (bfl)' })),
+  );
+  const { account } = await gateway.makeKey();
+  const { key } = await cli<{ key: string }>(
+    'keys',
+    'create',
+    '--account',
+    account,
+    '--mode',
+    'test',
+    '--models',
+    'draw,nano-banana',
+  );
+  assert.deepEqual(await imageIds('/v1/models', key), ['gpt-image-flare', 'nano-banana', 'draw']);
+});
