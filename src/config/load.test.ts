@@ -295,7 +295,7 @@ describe('faults', () => {
     [
       'providers:\n  x: { kind: gemini, api_key: k }\n',
       '2:14',
-      /kind must be `openai`, `openai-compatible`, `anthropic`, `google`, .* or `searxng`; got "gemini"/,
+      /kind must be `openai`, `openai-compatible`, `anthropic`, `google`, .* or `bfl`; got "gemini"/,
     ],
     ['providers:\n  x: { api_key: k }\n', '2:6', /^providers\.x\.kind is required/],
     ['providers:\n  x: { kind: openai }\n', '2:6', /^providers\.x\.api_key is required/],

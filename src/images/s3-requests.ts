@@ -52,11 +52,11 @@ const textBytesMax = 8 * 1024 * 1024;
 /** `connect`: how connections are opened, where it is not as the host's name says. */
 export function openBucket(bucket: Bucket, connect?: buildConnector.connector): BucketRequests {
   const base = baseUrlOf(bucket);
+  // As many connections as there are readers: with fewer, slow ones would keep images from being stored.
   const pool = new Pool(base.origin, {
     connect: connect ?? { timeout: 5_000 },
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
-    connections: 64,
   });
   const send = async (request: BucketRequest) => {
     for (const waitMs of waitsMs) {
