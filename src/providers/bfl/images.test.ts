@@ -129,7 +129,8 @@ describe('a failure of the provider', () => {
 
 describe('once the image is paid for', () => {
   test('polls and fetches that are lost are made again', async (t) => {
-    const local = await start(t, answerStatus(503), answerCutOff('{'), pending, answerStatus(429), pending);
+    const lost = [answerStatus(503), answerCutOff('{'), answerStatus(429), answerStatus(500)];
+    const local = await start(t, ...lost, pending, ...lost, pending);
     local.upstream.on(resultPath, answerStatus(500), answerCutOff('x'), answerFile(gif));
     assert.deepEqual(mediaTypesOf(await run(local)), ['image/gif']);
   });
