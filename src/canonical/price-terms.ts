@@ -4,6 +4,8 @@ import { hash } from 'node:crypto';
 import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../lib/money.ts';
 import type { Usage } from './usage.ts';
 
+const zeroPicos = 0 as PicosPerToken;
+
 /** Picodollars: a token of each kind, one web search, and one image of the kind that was asked for, its input images included. */
 export type UnitPrices = {
   readonly input: PicosPerToken;
@@ -13,6 +15,17 @@ export type UnitPrices = {
   readonly cacheWrite1h: PicosPerToken;
   readonly search: Picos;
   readonly image: Picos;
+};
+
+/** For what has one price alone. */
+export const noPrices: UnitPrices = {
+  input: zeroPicos,
+  output: zeroPicos,
+  cacheRead: zeroPicos,
+  cacheWrite: zeroPicos,
+  cacheWrite1h: zeroPicos,
+  search: 0n,
+  image: 0n,
 };
 
 /** As the account pays it, markup and multiplier included, and as the operator does. */

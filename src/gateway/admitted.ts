@@ -13,6 +13,8 @@ export type IncomingRequest = {
   readonly method: string;
   /** As its route is written, without a query. */
   readonly path: string;
+  /** By which the client reaches us, without a slash at its end. */
+  readonly baseUrl: string;
   /** The header's value, if it was sent. */
   readonly idempotencyKey: string | undefined;
   /** What the client wishes of the cache: the header's value, if it was sent. */

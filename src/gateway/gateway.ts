@@ -15,6 +15,7 @@ import type { RateLimits } from './rate-limits.ts';
 import type { Routing } from './routing.ts';
 import type { ConnectedProviders } from './providers.ts';
 import type { ReplaySource } from './replay.ts';
+import type { WebSearchers } from './search-sources.ts';
 import type { Upstreams } from './upstream.ts';
 
 export type Gateway = {
@@ -29,6 +30,7 @@ export type Gateway = {
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits;
   readonly images: ImageFiles;
+  readonly searchers: WebSearchers;
   readonly headers: HeaderNames;
   readonly log: Logger;
   readonly nowMs: () => number;
@@ -56,6 +58,8 @@ export type RequestTrace = {
   cache?: ReplaySource;
   inputTokens?: number;
   outputTokens?: number;
+  /** That were delivered. */
+  images?: number;
   /** Web searches that the provider ran. */
   searches?: number;
   costMicros?: number;

@@ -117,9 +117,10 @@ function inputSizeOf({ inputTokensUpper, model, request, search }: HoldRequest) 
   };
 }
 
-async function reserve(
+/** Asks the ledger for a hold under the request's id. */
+export async function reserve(
   gateway: Gateway,
-  { requestId, key }: HoldRequest,
+  { requestId, key }: Pick<HoldRequest, 'requestId' | 'key'>,
   amountMicros: Micros,
 ): Promise<Extract<Outcome, { type: 'held' }> | RefusedOutcome> {
   const outcome = await gateway.ledger.submit({

@@ -102,7 +102,7 @@ export type SentAnswer = {
 };
 
 /** What somebody waits for is complete, also for a client who has left. */
-export function endingOf({ client, keeping }: Running): 'complete' | 'cut-off' {
+export function endingOf({ client, keeping }: Pick<Running, 'client' | 'keeping'>): 'complete' | 'cut-off' {
   return client.isGone() && !keeping.isAwaited ? 'cut-off' : 'complete';
 }
 
@@ -110,7 +110,7 @@ export function endingOf({ client, keeping }: Running): 'complete' | 'cut-off' {
 const readOnMs = 5_000;
 
 /** Stops the upstream some seconds after nobody is left to be answered, unless it ends by itself before. */
-export function stopWhenForsaken(running: Running): void {
+export function stopWhenForsaken(running: Pick<Running, 'client' | 'controller' | 'keeping' | 'isForsaken'>): void {
   const { client, controller, keeping } = running;
   const isNeeded = () => !client.isGone() || keeping.isAwaited;
   const stop = () => {

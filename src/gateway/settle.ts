@@ -1,7 +1,7 @@
 // The end of a hold: a charge or a release. A charge is durable before the client is told of success.
 import type { ChargeRecord } from '../ledger/commands.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
-import { keepPrice } from '../canonical/price-terms.ts';
+import { keepPrice, type PriceTerms } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { countUsage, totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
@@ -31,39 +31,65 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
  * charged. Throws when the ledger cannot be written. Either way the client must not be told of success.
  */
 export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge | null> {
-  const { gateway, key, hold, trace, attempt, keeping } = running;
+  const { hold, trace, attempt } = running;
   const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
   const searches = clampSearches(running, ended.searches ?? 0);
   const priced = priceUsage(attempt.price, usage, searches);
   const isWhole = ended.ending === 'complete' && !ended.isLimited && !hold.isReduced;
+  const record = recordOf(running, ended, { usage, searches, ...priced });
+  const charge = await chargeHold(running, { ...priced, record, response, isWhole });
+  if (charge) {
+    const inputTokens = totalInputTokens(usage);
+    Object.assign(trace, { inputTokens, outputTokens: usage.outputTokens, ...(searches > 0 && { searches }) });
+  }
+  return charge;
+}
+
+/** What a hold belongs to, whatever was sold. */
+export type Charging = Pick<Running, 'gateway' | 'key' | 'trace' | 'keeping' | 'isResolved'> & {
+  readonly hold: { readonly id: string };
+};
+
+export type ToCharge = {
+  readonly costMicros: Micros;
+  readonly upstreamCostMicros: Micros;
+  readonly terms: PriceTerms;
+  readonly record: ChargeRecord;
+  /** null: nothing is kept of it. */
+  readonly response: StoredResponse | null;
+  /** Nothing of ours has cut the answer short. */
+  readonly isWhole: boolean;
+};
+
+/** As `settleHold`, of anything that has a price. */
+export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Charge | null> {
+  const { gateway, key, hold, trace, keeping } = charging;
+  const { costMicros, upstreamCostMicros, terms, record, response, isWhole } = sold;
   const sealed = response && (await keeping.seal(response, { isWhole }));
   const outcome = await gateway.ledger.submit({
     type: 'settle',
     holdId: hold.id,
     ledgerId: ledgerIdOf(key.accountId, key.mode),
     keyId: key.id,
-    costMicros: priced.costMicros,
-    price: keepPrice(priced.terms),
-    record: recordOf(running, ended, { usage, searches, ...priced }),
+    costMicros,
+    price: keepPrice(terms),
+    record,
     ...sealed,
   });
-  running.isResolved = true;
-  if (outcome.type === 'superseded') return noteSuperseded(running, priced.upstreamCostMicros);
+  charging.isResolved = true;
+  if (outcome.type === 'superseded') return noteSuperseded(charging, upstreamCostMicros);
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
   if (response) keeping.noteStored(response);
   Object.assign(trace, {
-    inputTokens: totalInputTokens(usage),
-    outputTokens: usage.outputTokens,
-    ...(searches > 0 && { searches }),
     costMicros: outcome.chargedMicros,
-    upstreamCostMicros: priced.upstreamCostMicros,
+    upstreamCostMicros,
     lossMicros: (trace.lossMicros ?? 0) + outcome.lossMicros,
-    ending: ended.ending,
+    ending: record.ending,
   });
   return { costMicros: outcome.chargedMicros, balanceCents: floorToCents(outcome.availableMicros) };
 }
 
-function noteSuperseded({ trace }: Running, lossMicros: Micros): null {
+function noteSuperseded({ trace }: Charging, lossMicros: Micros): null {
   Object.assign(trace, { ending: 'failed', lossMicros });
   return null;
 }
@@ -74,11 +100,15 @@ export const nothingGenerated: Generated = { outputBytes: 0 };
 
 /** Gives the hold back. */
 export async function releaseHold(running: Running, generated: Generated): Promise<void> {
-  const lossMicros = lossOf(running, generated);
-  running.trace.ending ??= 'failed';
-  const outcome = await running.gateway.ledger.submit({ type: 'release', holdId: running.hold.id, lossMicros });
-  running.isResolved = true;
-  if (outcome.type === 'released') addLoss(running, lossMicros);
+  await giveBack(running, lossOf(running, generated));
+}
+
+/** As `releaseHold`, of anything that has a price. */
+export async function giveBack(charging: Charging, lossMicros: Micros): Promise<void> {
+  charging.trace.ending ??= 'failed';
+  const outcome = await charging.gateway.ledger.submit({ type: 'release', holdId: charging.hold.id, lossMicros });
+  charging.isResolved = true;
+  if (outcome.type === 'released') addLoss(charging, lossMicros);
 }
 
 /** Books what an attempt had generated before it failed and another took its place, under a hold of nothing, since its own goes on. */
@@ -108,7 +138,7 @@ function lossOf(running: Running, { outputBytes, searches: reported = 0 }: Gener
   return priceUsage(running.attempt.price, ownCount(running, { earlyUsage: null, outputBytes }), searches).upstreamCostMicros;
 }
 
-function addLoss({ trace }: Running, lossMicros: Micros): void {
+function addLoss({ trace }: Charging, lossMicros: Micros): void {
   trace.lossMicros = (trace.lossMicros ?? 0) + lossMicros;
 }
 
