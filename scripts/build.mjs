@@ -19,6 +19,8 @@ const bundle = await rolldown({
     'sqlite-worker': join(root, 'src/ledger/sqlite-worker.ts'),
   },
   platform: 'node',
+  // Native: it finds its own files, and is loaded only when the sandbox draws.
+  external: ['sharp'],
 });
 await bundle.write({ dir: join(dist, name), format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' });
 await bundle.close();

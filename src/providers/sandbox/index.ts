@@ -5,5 +5,6 @@ import { run } from './run.ts';
 
 export { searchSandbox } from './search.ts';
 export { countInputTokens } from './usage.ts';
+export { sandboxImages } from './generate-images.ts';
 
 export const sandbox: SandboxProviderKind = { kind: 'sandbox', transport: 'sandbox', run };

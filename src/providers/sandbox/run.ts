@@ -7,6 +7,7 @@ import { noUsage } from '../../canonical/usage.ts';
 import type { SandboxOptions } from '../provider.ts';
 import { composeAnswer } from './compose.ts';
 import { noDirectives, readDirectives, type Directives, type ReadDirectives } from './directives.ts';
+import { failureWithStatus, refusal } from './failures.ts';
 import { readTurn, type Turn } from './turn.ts';
 import { partText } from './usage.ts';
 
@@ -48,11 +49,13 @@ type Prepared = {
 function prepare(request: CanonicalRequest, { maxOutputTokens, thinking }: SandboxOptions): Prepared {
   const turn = readTurn(request.messages);
   const read = readDirectivesOf(turn);
-  if (read.kind === 'malformed') return { directives: noDirectives, outcome: { kind: 'failure', event: refuse(read.message) } };
+  if (read.kind === 'malformed')
+    return { directives: noDirectives, outcome: { kind: 'failure', event: fail(refusal(read.message)) } };
   const { directives, text } = read;
-  if (directives.status !== null) return { directives, outcome: { kind: 'failure', event: failWithStatus(directives.status) } };
+  if (directives.status !== null)
+    return { directives, outcome: { kind: 'failure', event: fail(failureWithStatus(directives.status)) } };
   const composed = composeAnswer({ request, turn: { ...turn, text }, directives, maxOutputTokens, thinking });
-  if (composed.kind === 'refused') return { directives, outcome: { kind: 'failure', event: refuse(composed.message) } };
+  if (composed.kind === 'refused') return { directives, outcome: { kind: 'failure', event: fail(refusal(composed.message)) } };
   return { directives, outcome: { kind: 'answer', answer: composed.answer } };
 }
 
@@ -115,16 +118,6 @@ function isDelta(event: StreamEvent): boolean {
 /** Rejects at once when the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await setTimeout(ms, undefined, { signal });
-}
-
-function refuse(message: string): StreamEvent {
-  return fail({ kind: 'status', status: 400, message });
-}
-
-/** Overload asks for one second of patience, so that a client's retry can be tried out quickly. */
-function failWithStatus(status: number): StreamEvent {
-  const retryAfterSeconds = status === 429 || status === 503 || status === 529 ? 1 : null;
-  return fail({ kind: 'status', status, message: `The sandbox was asked to fail with status ${status}.`, retryAfterSeconds });
 }
 
 function fail(failure: Omit<UpstreamFailure, 'retryAfterSeconds'> & { readonly retryAfterSeconds?: number | null }): StreamEvent {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { letters } from './bitmap-font.ts';
+import { cutText, forEachDot, layOutText, type TextBlock } from './bitmap-text.ts';
+
+function show(block: TextBlock): string[] {
+  const rows = Array.from({ length: block.height }, () => Array<string>(block.width).fill('.'));
+  forEachDot(block, (x, y) => (rows[y]![x] = '#'));
+  return rows.map((row) => row.join(''));
+}
+
+test('text becomes dots that can be read', () => {
+  assert.deepEqual(show(layOutText('Hi, py', 100)), [
+    '#...#.#.................',
+    '#...#...................',
+    '#...#.#........###..#..#',
+    '#####.#........#..#.#..#',
+    '#...#.#........#..#.#..#',
+    '#...#.#..#.....#..#.#..#',
+    '#...#.#..#.....###...###',
+    '........#......#.......#',
+    '...............#.....##.',
+  ]);
+});
+
+test('every printable character of ASCII has a letter of its own', () => {
+  const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index));
+  assert.deepEqual(new Set(Object.keys(letters)), new Set(printable));
+  assert.equal(new Set(Object.values(letters)).size, printable.length);
+});
+
+test('accents and typographic marks are written plainly, other scripts as boxes with their number', () => {
+  assert.deepEqual(show(layOutText('“Café” – naïve…', 500)), show(layOutText('"Cafe" - naive...', 500)));
+  const [top, , digits] = show(layOutText('日', 100));
+  assert.equal(top, '#'.repeat(19));
+  assert.equal(digits, '#.###.###.###.###.#', 'the upper edges of 65E5');
+  assert.notDeepEqual(show(layOutText('日', 100)), show(layOutText('月', 100)));
+});
+
+test('no line is wider than the room, and no word is lost', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 40, max: 300 }), (text, width) => {
+      const block = layOutText(text, width);
+      const rows = show(block);
+      assert.ok(block.width <= width, `${block.width} > ${width}`);
+      assert.ok(rows.every((row) => row.length === block.width));
+      const dots = (shown: readonly string[]) => shown.join('').replaceAll('.', '').length;
+      assert.equal(dots(rows), dots(show(layOutText(text, 1e9))));
+    }),
+  );
+});
+
+test('a text that is too long for the room ends with dots', () => {
+  const block = layOutText('one two three four five six', 50);
+  const cut = cutText(block, { width: 50, height: 30 });
+  assert.equal(cut.lines.length, 2);
+  assert.ok(cut.width <= 50);
+  const end = show(cut)
+    .slice(12 + 6, 12 + 7)[0]!
+    .trimEnd();
+  assert.match(end, /#\.#\.#\.*$/);
+  assert.equal(cutText(block, { width: 50, height: 1_000 }), block);
+});

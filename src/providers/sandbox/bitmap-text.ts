@@ -1,0 +1,130 @@
+// Text as dots: broken into lines that fit, and drawn with the letters of bitmap-font.ts. One dot is one unit here; whoever paints it
+// makes each dot as many pixels as it likes. What has no letter keeps its meaning as far as it can: é becomes e, other scripts and
+// emoji a box with the number of the character in it.
+import { glyphRows, letters, smallDigits } from './bitmap-font.ts';
+
+/** `rows[y][x]`: whether there is a dot. */
+type Glyph = { readonly width: number; readonly rows: readonly (readonly boolean[])[] };
+
+export type TextBlock = { readonly lines: readonly (readonly Glyph[])[]; readonly width: number; readonly height: number };
+
+const letterGap = 1;
+const lineGap = 3;
+const lineHeight = glyphRows + lineGap;
+const space: Glyph = { width: 3, rows: [] };
+
+/** Breaks the text at spaces, and words that are too long for a line anywhere; a line feed always begins a line. */
+export function layOutText(text: string, widthMax: number): TextBlock {
+  const lines = toAscii(text)
+    .split('\n')
+    .flatMap((paragraph) => breakLine(paragraph, widthMax));
+  return { lines, width: Math.max(0, ...lines.map(lineWidth)), height: heightOf(lines.length) };
+}
+
+/** The first lines of a block, so many as fit, the last ending with dots if any were left out. */
+export function cutText(block: TextBlock, { width, height }: { readonly width: number; readonly height: number }): TextBlock {
+  if (block.height <= height) return block;
+  const kept = block.lines.slice(0, Math.max(1, linesWithin(height)));
+  const last = [...kept.at(-1)!];
+  const dots = glyphsOf('...');
+  while (last.length > 0 && lineWidth([...last, ...dots]) > width) last.pop();
+  const lines = [...kept.slice(0, -1), [...last, ...dots]];
+  return { lines, width: Math.max(...lines.map(lineWidth)), height: heightOf(lines.length) };
+}
+
+/** Calls back for each dot, from the block's upper left corner. */
+export function forEachDot({ lines }: TextBlock, put: (x: number, y: number) => void): void {
+  for (const [index, line] of lines.entries()) {
+    let left = 0;
+    for (const { width, rows } of line) {
+      for (const [y, row] of rows.entries()) {
+        for (const [x, isSet] of row.entries()) if (isSet) put(left + x, index * lineHeight + y);
+      }
+      left += width + letterGap;
+    }
+  }
+}
+
+/** So that the box of text with this height is full: the last line has no gap below it. */
+function heightOf(lines: number): number {
+  return lines * lineHeight - lineGap;
+}
+
+function linesWithin(height: number): number {
+  return Math.floor((height + lineGap) / lineHeight);
+}
+
+function lineWidth(line: readonly Glyph[]): number {
+  return line.reduce((width, glyph) => width + glyph.width + letterGap, -letterGap);
+}
+
+function breakLine(paragraph: string, widthMax: number): Glyph[][] {
+  const lines: Glyph[][] = [];
+  let line: Glyph[] = [];
+  let used = -letterGap;
+  const begin = () => {
+    lines.push(line);
+    line = [];
+    used = -letterGap;
+  };
+  for (const word of paragraph.split(' ')) {
+    const glyphs = glyphsOf(word);
+    const gap = line.length > 0 ? space.width + letterGap : 0;
+    if (line.length > 0 && used + gap + lineWidth(glyphs) + letterGap > widthMax) begin();
+    else if (gap > 0) {
+      line.push(space);
+      used += gap;
+    }
+    for (const glyph of glyphs) {
+      if (line.length > 0 && used + letterGap + glyph.width > widthMax) begin();
+      line.push(glyph);
+      used += letterGap + glyph.width;
+    }
+  }
+  begin();
+  return lines;
+}
+
+/** Compatibility forms and accents are taken apart, so that only what has no Latin letter at all is left over. */
+function toAscii(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}|\p{Cf}/gu, '')
+    .replaceAll(/[‘’‚‛′]/g, "'")
+    .replaceAll(/[“”„‟″«»]/g, '"')
+    .replaceAll(/[‐‑‒–—―−]/g, '-')
+    .replaceAll('ß', 'ss')
+    .replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replaceAll(/[^\S\n]/g, ' ')
+    .replaceAll(/[^\P{Cc}\n]/gu, '');
+}
+
+function glyphsOf(word: string): Glyph[] {
+  return Array.from(word, (character) => {
+    const glyph = known.get(character) ?? boxOf(character);
+    known.set(character, glyph);
+    if (known.size > knownMax) known.clear();
+    return glyph;
+  });
+}
+
+const knownMax = 2_000;
+const known = new Map<string, Glyph>();
+for (const [letter, rows] of Object.entries(letters)) known.set(letter, readGlyph(rows));
+
+function readGlyph(text: string): Glyph {
+  const rows = text.split(' ').map((row) => Array.from(row, (dot) => dot === '#'));
+  return { width: rows[0]!.length, rows };
+}
+
+/** `日` is a box with 65E5 in it. */
+function boxOf(character: string): Glyph {
+  const digits = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  const inner = Array.from({ length: 5 }, (_, row) =>
+    Array.from(digits, (digit) => smallDigits[digit]!.split(' ')[row]!).join('.'),
+  );
+  const width = inner[0]!.length + 4;
+  const edge = '#'.repeat(width);
+  const blank = `#${'.'.repeat(width - 2)}#`;
+  return readGlyph([edge, blank, ...inner.map((row) => `#.${row}.#`), blank, edge].join(' '));
+}

@@ -1,0 +1,178 @@
+// Draws the sandbox's pictures: real image files of exactly the asked size, with the prompt written on them. An input image fills the
+// picture under the text; several stand side by side as tiles. The same job gives the same bytes. The library is loaded with the first
+// picture, works in threads of its own, and so many pictures at once as there are places; the rest wait, holding their inputs only.
+import type { Sharp } from 'sharp';
+import type { ImageFormat, PixelSize } from '../../canonical/image-model.ts';
+import type { ImageBytes } from '../../lib/image.ts';
+import { makeBackground } from './background.ts';
+import { inTurn } from './drawing-places.ts';
+import { writeTextLayer, type Room } from './text-layer.ts';
+
+export type Drawing = PixelSize & {
+  readonly prompt: string;
+  readonly inputs: readonly ImageBytes[];
+  /** PNG, if left out. */
+  readonly format?: ImageFormat;
+  /** Tells the pictures of one request apart: 0 is the first. */
+  readonly variation?: number;
+  readonly signal?: AbortSignal;
+};
+
+/** `unreadable`: the input at `index` cannot be decoded; `problem` is a clause about it. */
+export type Drawn =
+  | { readonly kind: 'image'; readonly image: ImageBytes }
+  | { readonly kind: 'unreadable'; readonly index: number; readonly problem: string };
+
+/** What an input may have at most: some kinds of file are decoded whole, four bytes a pixel. */
+export const inputPixelsMax = 50_000_000;
+
+/** Rejects with the signal's reason when it is aborted before the picture's turn has come. */
+export function drawImage(drawing: Drawing): Promise<Drawn> {
+  return inTurn(() => draw(drawing), drawing.signal);
+}
+
+async function draw(drawing: Drawing): Promise<Drawn> {
+  try {
+    const layers = drawing.inputs.length === 1 ? [] : await tileLayers(drawing);
+    const base = drawing.inputs.length === 1 ? await inputBase(drawing) : await background(drawing);
+    const image = await encode(base.composite([...layers, ...(await textLayers(drawing))]), drawing);
+    return { kind: 'image', image };
+  } catch (error) {
+    if (!(error instanceof UnreadableInput)) throw error;
+    return { kind: 'unreadable', index: error.index, problem: error.message };
+  }
+}
+
+async function loadSharp() {
+  const { default: sharp } = await import('sharp');
+  // One thread a picture: the places bound how many work. A cache would keep decoded strangers' images in memory.
+  sharp.concurrency(1);
+  sharp.cache(false);
+  return sharp;
+}
+
+/** The variation moves the colours on, not the words. */
+async function background({ width, height, prompt, variation = 0 }: Drawing): Promise<Sharp> {
+  const sharp = await loadSharp();
+  const { pixels, side } = makeBackground(variation === 0 ? prompt : `${variation} ${prompt}`);
+  const raw = { width: side, height: side, channels: 3 } as const;
+  return sharp(pixels, { raw }).resize(width, height, { kernel: 'cubic', fit: 'fill' });
+}
+
+async function inputBase({ width, height, inputs }: Drawing): Promise<Sharp> {
+  const sharp = await loadSharp();
+  const pixels = await decode(inputs[0]!, 0, { width, height });
+  return sharp(pixels, { raw: { width, height, channels: 3 } });
+}
+
+class UnreadableInput extends Error {
+  readonly index: number;
+
+  constructor(index: number, problem: string, options: ErrorOptions) {
+    super(problem, options);
+    this.index = index;
+  }
+}
+
+/** RGB of exactly that size, cut to its shape; what was transparent is white. */
+async function decode({ bytes, width, height }: ImageBytes, index: number, size: PixelSize): Promise<Buffer> {
+  const sharp = await loadSharp();
+  if (width * height > inputPixelsMax) {
+    throw new UnreadableInput(index, `is over ${inputPixelsMax / 1e6} million pixels, the most that the sandbox takes`, {});
+  }
+  try {
+    return await sharp(bytes, { limitInputPixels: inputPixelsMax, failOn: 'error', pages: 1 })
+      .autoOrient()
+      .resize(size.width, size.height, { fit: 'cover' })
+      .flatten({ background: '#ffffff' })
+      .toColourspace('srgb')
+      .removeAlpha()
+      .raw()
+      .toBuffer();
+  } catch (cause) {
+    throw new UnreadableInput(index, 'cannot be decoded: the file is damaged', { cause });
+  }
+}
+
+type Layer = {
+  readonly input: Buffer;
+  readonly raw: { width: number; height: number; channels: 3 | 4 };
+  readonly left: number;
+  readonly top: number;
+};
+
+/** Where the text stands when there are inputs to be seen: the lower part. */
+const textShare = 0.36;
+
+/** Side by side, in rows above the text. */
+async function tileLayers({ width, height, inputs }: Drawing): Promise<Layer[]> {
+  if (inputs.length === 0) return [];
+  const margin = marginOf({ width, height });
+  const room = { width: width - margin, height: Math.floor(height * (1 - textShare)) - margin };
+  const { columns, rows } = gridOf(inputs.length, room);
+  const tile = { width: Math.floor(room.width / columns) - margin, height: Math.floor(room.height / rows) - margin };
+  if (tile.width < 1 || tile.height < 1) return [];
+  const layers: Layer[] = [];
+  // One after the other: each is decoded in memory.
+  for (const [index, input] of inputs.entries()) {
+    const pixels = await decode(input, index, tile);
+    const left = margin + (index % columns) * (tile.width + margin);
+    const top = margin + Math.floor(index / columns) * (tile.height + margin);
+    layers.push({ input: pixels, raw: { ...tile, channels: 3 }, left, top });
+  }
+  return layers;
+}
+
+/** The one whose tiles are nearest to squares; of equals the one with more in a row. */
+function gridOf(count: number, room: Room): { readonly columns: number; readonly rows: number } {
+  let best = { columns: 1, rows: count };
+  const sideOf = ({ columns, rows }: typeof best) => Math.min(room.width / columns, room.height / rows);
+  for (let rows = count; rows >= 1; rows--) {
+    const grid = { columns: Math.ceil(count / rows), rows };
+    if (sideOf(grid) >= sideOf(best)) best = grid;
+  }
+  return best;
+}
+
+/** The prompt, and in a corner what this is: nobody should take it for a model's. */
+async function textLayers({ width, height, prompt, inputs }: Drawing): Promise<Layer[]> {
+  const margin = marginOf({ width, height });
+  const caption = { width: Math.floor(width / 3), height: Math.floor(height / 16) };
+  const below = margin + caption.height;
+  const share = inputs.length > 0 ? textShare : 1;
+  const room = { width: width - 2 * margin, height: Math.floor(height * share) - margin - below };
+  const bottom = height - below;
+  const place = (layer: PixelSize) => ({
+    left: Math.floor((width - layer.width) / 2),
+    top: bottom - Math.floor((room.height + layer.height) / 2),
+  });
+  const corner = (layer: PixelSize) => ({ left: width - layer.width, top: height - layer.height });
+  const layers = [await textLayer(prompt, room, place), await textLayer(`sandbox ${width}x${height}`, caption, corner)];
+  return layers.filter((layer) => layer !== null);
+}
+
+async function textLayer(
+  text: string,
+  room: Room,
+  place: (layer: PixelSize) => { left: number; top: number },
+): Promise<Layer | null> {
+  const written = writeTextLayer(text, room);
+  if (!written) return null;
+  const sharp = await loadSharp();
+  const size = { width: written.width * written.scale, height: written.height * written.scale };
+  const input = await sharp(written.pixels, { raw: { width: written.width, height: written.height, channels: 4 } })
+    .resize(size.width, size.height, { kernel: 'nearest' })
+    .raw()
+    .toBuffer();
+  return { input, raw: { ...size, channels: 4 }, ...place(size) };
+}
+
+function marginOf({ width, height }: PixelSize): number {
+  return Math.floor(Math.min(width, height) / 32);
+}
+
+async function encode(picture: Sharp, { width, height, format = 'png' }: Drawing): Promise<ImageBytes> {
+  const options = { png: { compressionLevel: 6, adaptiveFiltering: true }, jpeg: { quality: 90 }, webp: { quality: 90 } };
+  const bytes = await picture.removeAlpha().toFormat(format, options[format]).toBuffer();
+  return { bytes, mediaType: `image/${format}`, width, height };
+}

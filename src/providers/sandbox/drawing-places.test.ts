@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { inTurn } from './drawing-places.ts';
+
+test('two work at once; the others wait their turn, past failures', async () => {
+  let working = 0;
+  let most = 0;
+  const order: number[] = [];
+  const results = await Promise.allSettled(
+    Array.from({ length: 9 }, (_, index) =>
+      inTurn(async () => {
+        most = Math.max(most, ++working);
+        order.push(index);
+        await setTimeout(2);
+        working--;
+        if (index % 3 === 0) throw new Error('failed');
+        return index;
+      }),
+    ),
+  );
+  assert.equal(most, 2);
+  assert.deepEqual(order, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 6);
+});
+
+test('who gives up while waiting never begins, and holds nobody up', async () => {
+  const controller = new AbortController();
+  const first = [inTurn(() => setTimeout(10)), inTurn(() => setTimeout(10))];
+  let began = false;
+  const given = inTurn(async () => void (began = true), controller.signal);
+  controller.abort(new Error('gone'));
+  await assert.rejects(given, /gone/);
+  await Promise.all(first);
+  assert.equal(began, false);
+  assert.equal(await inTurn(async () => 'next'), 'next');
+});

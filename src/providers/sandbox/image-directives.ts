@@ -1,0 +1,24 @@
+// The directives of an image prompt: how the sandbox's drawing fails. They stand on lines of their own and are not drawn.
+import { numberReader, readDirectiveLines, type ReadLines } from './directive-lines.ts';
+
+type ImageDirectives = {
+  /** Before the first image, or before the failure. */
+  readonly delayMs: number;
+  /** Fail with this status. */
+  readonly status: number | null;
+  /** The image that fails, counted from 1; the others come. */
+  readonly failImage: number | null;
+};
+
+const none: ImageDirectives = { delayMs: 0, status: null, failImage: null };
+
+export function readImageDirectives(prompt: string): ReadLines<ImageDirectives> {
+  return readDirectiveLines(prompt, {
+    none,
+    readers: {
+      delay_ms: numberReader('delayMs', 0, 600_000),
+      status: numberReader('status', 400, 599),
+      fail_image: numberReader('failImage', 1, 100),
+    },
+  });
+}
