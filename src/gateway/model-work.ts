@@ -5,13 +5,14 @@ import type { Model } from '../catalog/model.ts';
 import { priceFor } from '../catalog/price.ts';
 import type { ClientFormat, ClientRequest } from '../formats/format.ts';
 import { multiplierPpmFor } from '../keys/api-key.ts';
-import { estimateInputTokens, type InputEstimate } from '../lib/tokens.ts';
+import type { InputEstimate } from '../lib/tokens.ts';
 import type { Admitted, IncomingRequest } from './admitted.ts';
 import { sendAnswer } from './answer.ts';
 import type { Client } from './client.ts';
 import type { Endpoint, Work } from './endpoint.ts';
 import type { Gateway } from './gateway.ts';
 import { placeHold } from './hold.ts';
+import { estimateInput } from './input-estimate.ts';
 import type { Keeping } from './keeping.ts';
 import { findRoutes, modelNotFound, providerNameOf, type ChosenRoute } from './route.ts';
 import { RoutePlan } from './route-plan.ts';
@@ -57,7 +58,7 @@ class ModelWork implements Work {
   }
 
   countTokens(): number {
-    this.#estimate = estimateInputTokens(this.body);
+    this.#estimate = estimateInput(this.body, this.#asked);
     return this.#estimate.likely + outputTokensToTake(this.#asked);
   }
 
@@ -67,7 +68,7 @@ class ModelWork implements Work {
     const factor = { markup: gateway.config.pricing.markup, multiplierPpm: multiplierPpmFor(key, model.id) };
     const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
     if (!tokenPrice) throw modelNotFound(model.id);
-    const estimate = this.#estimate ?? estimateInputTokens(this.body);
+    const estimate = this.#estimate ?? estimateInput(this.body, this.#asked);
     const inputTokensUpper = Math.min(estimate.upper, model.contextTokens);
     const asked = { gateway, client, trace, key, model, format, request, estimate, forwardable };
     // What no route can be sent is refused here, before anything is held for it.

@@ -79,7 +79,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 for (const [name, { part, least, most }] of Object.entries(cases)) {
   test(`${name} is held for`, () => {
-    const { upper, likely } = estimateInputTokens({ messages: [{ role: 'user', content: [part] }] });
+    const { upper, likely } = estimateInputTokens({ messages: [{ role: 'user', content: [part] }] }, 'anthropic');
     assert.ok(upper >= least && upper <= most, `${upper} is not within ${least} and ${most}`);
     assert.ok(likely <= upper);
   });

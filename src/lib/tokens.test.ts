@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ImageVendor } from './image-tokens.ts';
+import { pngHead } from './image-tokens.fixture.ts';
 import { estimateInputTokens, tokensFromBytes, utf8Length } from './tokens.ts';
 
+const upperOfPart = (part: unknown) => estimateInputTokens({ content: [part] }).upper;
 const upperOf = (text: string) => estimateInputTokens({ input: text }).upper;
 
 test('the upper estimate is never below our own count', () => {
@@ -40,15 +43,70 @@ test('hostile input takes one pass', () => {
   );
 });
 
-test('an image counts by formula, not by its bytes; text hidden beside it still counts', () => {
-  const data = 'A'.repeat(4_000_000);
-  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
-  assert.ok(estimateInputTokens({ content: [image] }).upper < 5_000);
-  assert.ok(
-    estimateInputTokens({ content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }] }).upper < 5_000,
+/** An image of that size in each way a format can carry it. */
+function imageParts(base64: string, detail?: string) {
+  const url = `data:image/png;base64,${base64}`;
+  return [
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } },
+    { type: 'image_url', image_url: { url, detail } },
+    { type: 'input_image', image_url: url, detail },
+    { type: 'tool_result', tool_use_id: 'x', content: [{ type: 'image', source: { type: 'base64', data: base64 } }] },
+  ];
+}
+
+test('an image counts by the formula of its vendor, in every place that a format has for it', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 9_000 }), fc.integer({ min: 1, max: 9_000 }), (width, height) => {
+      const formulas = {
+        anthropic: Math.min(Math.ceil(width / 28) * Math.ceil(height / 28), 4_800),
+        openai: Math.min(Math.ceil(width / 32) * Math.ceil(height / 32), 10_000) * 1.2,
+        google: 1_100,
+      };
+      for (const part of imageParts(pngHead(width, height).toString('base64'))) {
+        for (const [vendor, billed] of Object.entries(formulas)) {
+          const { upper, likely } = estimateInputTokens({ content: [part] }, vendor as keyof typeof formulas);
+          assert.ok(upper >= billed && upper < billed + 250, `${vendor} ${part.type}: ${upper} for ${billed}`);
+          assert.ok(likely >= billed && likely < billed + 20, `${vendor} ${part.type}: ${likely} for ${billed}`);
+          assert.ok(estimateInputTokens({ content: [part] }).upper >= billed, 'an unknown vendor may be any of them');
+        }
+      }
+    }),
   );
-  assert.ok(estimateInputTokens({ content: [{ type: 'text', text: data }] }).upper > 4_000_000);
-  assert.ok(estimateInputTokens({ data }).upper > 4_000_000);
+});
+
+test('an image whose size does not show is as large as its vendor lets it be', () => {
+  const unknowns = ['A'.repeat(4_000_000), '', 'iVBORw0KGgo=', 'https://example.com/cat.png'];
+  const urls = unknowns.map((data) => ({ type: 'image', source: { type: 'url', url: data } }));
+  for (const part of [...unknowns.flatMap((data) => imageParts(data)), ...urls, { type: 'image' }, { type: 'input_image' }]) {
+    const upper = (vendor?: ImageVendor) => estimateInputTokens({ content: [part] }, vendor).upper;
+    assert.ok(upper('anthropic') >= 4_800 && upper('anthropic') < 5_000, JSON.stringify(part).slice(0, 80));
+    assert.ok(upper('openai') >= 12_000 && upper('openai') < 12_200);
+    assert.ok(upper('google') >= 1_100 && upper('google') < 1_300);
+    assert.ok(upper() >= 12_000 && upper() < 12_200);
+    assert.ok(upper('sandbox') >= 1_600 && upper('sandbox') < 1_800);
+  }
+});
+
+test('low detail is small at OpenAI', () => {
+  const parts = imageParts(pngHead(4_000, 4_000).toString('base64'), 'low').slice(1, 3);
+  for (const part of parts) assert.ok(estimateInputTokens({ content: [part] }, 'openai').upper < 500, part.type);
+});
+
+test('what stands beside an image still counts, and what only looks like one in arguments and schemas is text', () => {
+  const data = `iVBORw0KGgo${'A'.repeat(400_000)}`;
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
+  const texts = [
+    { type: 'text', text: data },
+    { data },
+    { ...image, hidden: `${data}B` },
+    { ...image, source: { ...image.source, hidden: `${data}B` } },
+    { type: 'tool_use', id: 'x', name: 'x', input: image },
+    { name: 'x', input_schema: { default: image } },
+    { type: 'function', function: { name: 'x', parameters: { default: image } } },
+  ];
+  for (const part of texts) assert.ok(upperOfPart(part) > 400_000, JSON.stringify(part).slice(0, 60));
+  assert.ok(upperOfPart(image) < 13_000);
+  assert.ok(estimateInputTokens({ input: [image] }).upper < 13_000, 'the conversation of Responses is no argument');
 });
 
 test('our own count is a token for four bytes', () => {

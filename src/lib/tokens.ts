@@ -1,6 +1,9 @@
 // Token counts without a tokenizer: an upper estimate for what a request can cost, and our own count where an upstream gives none.
 // A real tokenizer is not used: it stalls for seconds on hostile input, and no public one matches the newer models anyway.
 import { addressedDocumentTokens, packedBytesPerToken, pageTokens, sizeOfDocument } from './document-tokens.ts';
+import { estimateImageTokens, plainImageTokens, readImageSize, type ImageVendor, type TokenEstimate } from './image-tokens.ts';
+
+export type InputEstimate = TokenEstimate & { readonly hasImages: boolean };
 
 /** Our own count of text: a token for every four bytes of UTF-8, rounded up. English measures 4.4 bytes a token, code 4.6, JSON 3.3. */
 export function tokensFromBytes(utf8Bytes: number): number {
@@ -11,17 +14,13 @@ export function utf8Length(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
-/** `upper`: hardly ever exceeded, whatever the tokenizer; what a hold is made from. `likely`: our own count. */
-type TokenEstimate = { readonly upper: number; readonly likely: number };
-export type InputEstimate = TokenEstimate & { readonly hasImages: boolean };
-
 /**
  * Estimates the input tokens of a request body in any wire format: every string and key of it counts, since a field that
- * is not known today may reach the model tomorrow. Images are counted by formula, documents by their pages or their text. Of a document
+ * is not known today may reach the model tomorrow. Images are counted by their vendor's formula, documents by their pages or their text. Of a document
  * that is given by its address nothing is known, so its upper estimate is beyond any context; the caller bounds it by the model's.
  */
-export function estimateInputTokens(body: unknown): InputEstimate {
-  const sums: Sums = { upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0, hasImages: false };
+export function estimateInputTokens(body: unknown, imageVendor: ImageVendor = 'unknown'): InputEstimate {
+  const sums: Sums = { imageVendor, upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0, hasImages: false };
   addValue(body, sums, 'text');
   return {
     upper: Math.ceil((sums.upperHalves * 1.1) / 2) + sums.mediaUpper + fixedTokens,
@@ -31,20 +30,26 @@ export function estimateInputTokens(body: unknown): InputEstimate {
 }
 
 /** `upperHalves`: half tokens before the tenth that newer tokenizers add, so that the loop over the characters stays in small integers. */
-type Sums = { upperHalves: number; bytes: number; mediaUpper: number; mediaLikely: number; hasImages: boolean };
+type Sums = {
+  readonly imageVendor: ImageVendor;
+  upperHalves: number;
+  bytes: number;
+  mediaUpper: number;
+  mediaLikely: number;
+  hasImages: boolean;
+};
 
 const fixedTokens = 16;
 /** What a message, a tool or a part adds beyond its text. */
 const objectHalves = 16;
-/** An image is at most 4 800 tokens at Anthropic; others count fewer. */
-const imageTokens: TokenEstimate = { upper: 4_800, likely: 1_600 };
-const imageTypes = new Set(['image', 'image_url', 'input_image']);
-/** Held for like images. */
+/** A sound or a film, of which nothing is known. */
+const likeImageTokens: TokenEstimate = { upper: 4_800, likely: plainImageTokens };
 const likeImages = new Set(['input_audio', 'video_url']);
+const imageTypes = new Set(['image', 'image_url', 'input_image', 'computer_screenshot']);
 const documentTypes = new Set(['document', 'file', 'input_file']);
 const runMin = 24;
-/** What a string may be, by where it stands. */
-type Place = 'text' | 'image' | 'document';
+/** What a string may be, by where it stands. `data` is what a client's own programs give and take: text, whatever it calls itself. */
+type Place = 'text' | 'image' | 'document' | 'data';
 
 function addValue(value: unknown, sums: Sums, place: Place): void {
   if (typeof value === 'string') addText(value, sums);
@@ -58,23 +63,65 @@ type JsonObject = Readonly<Record<string, unknown>>;
 function addObject(value: JsonObject, sums: Sums, outer: Place): void {
   sums.upperHalves += objectHalves;
   const place = placeOf(value, outer);
-  if (place === 'image' && outer !== 'image') addTokens(sums, imageTokens);
-  sums.hasImages ||= place === 'image' && imageTypes.has(value['type'] as string);
+  const payload = place === 'image' && outer !== 'image' ? addImage(value, sums) : null;
+  sums.hasImages ||= place === 'image' && imageTypes.has(value.type as string);
   for (const key in value) {
     const child = value[key];
     sums.upperHalves += key.length;
-    // The bytes of an image say nothing of its tokens.
     if (place === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
-    else if (place === 'image' && (isLongString(child) || isImageHolder(child))) continue;
+    else if (payload !== null && holds(child, payload)) addRest(child, payload, sums);
     else if (place === 'document' && typeof child === 'string') addDocumentField(value, key, child, sums);
-    else addValue(child, sums, place);
+    else addValue(child, sums, isData(key, value) ? 'data' : place);
   }
 }
 
 function placeOf({ type }: JsonObject, outer: Place): Place {
-  if (typeof type !== 'string') return outer;
+  if (typeof type !== 'string' || outer === 'data') return outer;
   if (documentTypes.has(type)) return 'document';
   return imageTypes.has(type) || likeImages.has(type) ? 'image' : outer;
+}
+
+/** Arguments of calls and schemas of tools. (Responses calls the conversation itself `input`.) */
+function isData(key: string, { type }: JsonObject): boolean {
+  return (
+    key === 'input_schema' || key === 'parameters' || (key === 'input' && typeof type === 'string' && type.endsWith('tool_use'))
+  );
+}
+
+/** Returns what the image consists of, which is not to be counted as text; null: nothing that is known. */
+function addImage(image: JsonObject, sums: Sums): string | null {
+  const payload = payloadOf(image);
+  const size = payload === null ? null : readImageSize(payload);
+  const isLikeImage = likeImages.has(String(image.type));
+  addTokens(sums, isLikeImage ? likeImageTokens : estimateImageTokens(size, sums.imageVendor, detailOf(image)));
+  return payload;
+}
+
+/** In `image_url`, `image_url.url`, `source.data`, `source.url` or `input_audio.data`. */
+function payloadOf(media: JsonObject): string | null {
+  const holder = media.source ?? media.image_url ?? media.input_audio ?? media.video_url;
+  if (typeof holder !== 'object' || holder === null) return typeof holder === 'string' ? holder : null;
+  const payload = 'data' in holder ? holder.data : 'url' in holder ? holder.url : null;
+  return typeof payload === 'string' ? payload : null;
+}
+
+/** `image_url.detail`, or `detail` beside it. */
+function detailOf({ detail, image_url: holder }: JsonObject): unknown {
+  return typeof holder === 'object' && holder !== null && 'detail' in holder ? holder.detail : detail;
+}
+
+function holds(child: unknown, payload: string): boolean {
+  return child === payload || (typeof child === 'object' && child !== null && Object.values(child).includes(payload));
+}
+
+/** What stands beside an image's bytes counts. */
+function addRest(child: unknown, payload: string, sums: Sums): void {
+  if (typeof child !== 'object' || child === null) return;
+  sums.upperHalves += objectHalves;
+  for (const [key, value] of Object.entries(child)) {
+    sums.upperHalves += key.length;
+    if (value !== payload) addValue(value, sums, 'image');
+  }
 }
 
 /** Some hosts take a PDF in the place of an image. */
@@ -83,15 +130,6 @@ function holdsPdf(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { url, media_type: mediaType } = value as JsonObject;
   return holdsPdf(url) || (typeof mediaType === 'string' && /^application\/pdf/i.test(mediaType));
-}
-
-function isLongString(value: unknown): boolean {
-  return typeof value === 'string' && value.length > 512;
-}
-
-/** `image_url: {url}` and `source: {type: 'base64', media_type, data}` hold nothing but the image. */
-function isImageHolder(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && ('url' in value || 'data' in value);
 }
 
 /** The document itself, its address, or what is said of it. */

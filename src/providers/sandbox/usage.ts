@@ -1,20 +1,18 @@
 // The sandbox's token counts: our own rule, a token for every four bytes of text, so that a developer can check them by hand.
 import type { AssistantPart, CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
+import { plainImageTokens } from '../../lib/image-tokens.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
-
-/** What an image or a document counts as, whatever its size: the figure our estimates use too. */
-const mediaTokens = 1_600;
 
 /**
  * Input tokens of a request: the UTF-8 bytes of all text in the instructions, the messages and the tool definitions, divided by
- * four and rounded up once, and a fixed count for every image and document.
+ * four and rounded up once, and a fixed count for every image and document, whatever its size.
  */
 export function countInputTokens(request: CanonicalRequest): number {
   const parts = request.messages.flatMap((message) => [...flattenParts(message)]);
   const bytes = [...request.system, ...parts].reduce((sum, part) => sum + partBytes(part), 0);
   const media = parts.filter((part) => part.type === 'image' || part.type === 'document').length;
-  return tokensFromBytes(bytes + request.tools.reduce((sum, tool) => sum + toolBytes(tool), 0)) + media * mediaTokens;
+  return tokensFromBytes(bytes + request.tools.reduce((sum, tool) => sum + toolBytes(tool), 0)) + media * plainImageTokens;
 }
 
 /** The usage of an answer. Thinking and tool arguments are output like text. */
