@@ -86,6 +86,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     }),
     providers: connectProviders(config),
     upstreams: createUpstreams(),
+    fetchImages: null,
     rateLimits: createRateLimits(limits, config.limits),
     images: openImageFiles({ config, secret, onError: report('expired images cannot be removed; it is tried again') }),
     headers: headerNamesOf(config.service.name),

@@ -9,6 +9,8 @@ export type HeaderNames = {
   readonly mode: string;
   /** Where an answer comes from, unless it was made for this request. */
   readonly cache: string;
+  /** `estimate`: the count of tokens is our own. */
+  readonly tokenCount: string;
   /** The provider that served. */
   readonly route: string;
   /** How often the request was sent upstream. */
@@ -25,6 +27,7 @@ export function headerNamesOf(serviceName: string): HeaderNames {
     ignored: name('Ignored'),
     mode: name('Mode'),
     cache: name('Cache'),
+    tokenCount: name('Token-Count'),
     route: name('Route'),
     attempts: name('Attempts'),
   };

@@ -1,6 +1,5 @@
 // A request for a model's answer, in one of the three wire formats: what it asks for, and its run from the hold to the charge.
 import type { ApiError } from '../canonical/errors.ts';
-import type { Catalog } from '../catalog/catalog.ts';
 import type { Model } from '../catalog/model.ts';
 import { priceFor } from '../catalog/price.ts';
 import type { ClientFormat, ClientRequest } from '../formats/format.ts';
@@ -14,6 +13,7 @@ import type { Gateway } from './gateway.ts';
 import { placeHold } from './hold.ts';
 import { estimateInput } from './input-estimate.ts';
 import type { Keeping } from './keeping.ts';
+import { findModel } from './permitted-model.ts';
 import { findRoutes, modelNotFound, providerNameOf, type ChosenRoute } from './route.ts';
 import { RoutePlan } from './route-plan.ts';
 import type { Running } from './running.ts';
@@ -112,12 +112,6 @@ class ModelWork implements Work {
     });
     return pipe.fail(error, incoming.requestId);
   }
-}
-
-function findModel(catalog: Catalog, name: string): Model {
-  const model = catalog.resolve(name);
-  if (!model) throw modelNotFound(name);
-  return model;
 }
 
 /**

@@ -1,14 +1,13 @@
 // The life of a charged request, whatever it asks for: every step in its order, on one screen. What is particular to models, images and
 // searches is their Work. Authentication comes before the body is even read (server/middleware/authenticate.ts); docs/lifecycle.md draws
 // the whole.
-import { ApiError } from '../canonical/errors.ts';
 import { nameRequest } from '../idempotency/request-name.ts';
-import type { ApiKey } from '../keys/api-key.ts';
 import type { IncomingRequest } from './admitted.ts';
 import { nameForCache } from './cacheable.ts';
 import type { Client } from './client.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Gateway } from './gateway.ts';
+import { checkPermission } from './permitted-model.ts';
 import { runOnce } from './run-once.ts';
 import { withinLimits } from './within-limits.ts';
 
@@ -26,17 +25,4 @@ export async function run(gateway: Gateway, endpoint: Endpoint, incoming: Incomi
   await runOnce(admitted, client, (answered, keeping) =>
     withinLimits(admitted, (within) => work.execute({ ...admitted, ...within }, answered, keeping)),
   );
-}
-
-function checkPermission(key: ApiKey, modelId: string): void {
-  if (key.accountFrozen) throw new ApiError('account_frozen', 'This account is frozen. Contact the operator of this service.');
-  if (key.models && !key.models.has(modelId)) {
-    throw new ApiError(
-      'model_not_allowed_for_key',
-      `This key may not use the model '${modelId}'. GET /v1/models lists the models it may.`,
-      {
-        param: 'model',
-      },
-    );
-  }
 }

@@ -15,6 +15,8 @@ export type HttpProviderKind = {
   readonly formats: readonly UpstreamFormatName[];
   /** The path below the base URL, for instance `/chat/completions`. */
   readonly path: (format: UpstreamFormatName, target: UpstreamTarget) => string;
+  /** Where it counts the input of a request in its first format, free of charge; left out: nowhere. */
+  readonly countTokensPath?: string;
   /** Lower-case headers beside content-type; `client` are the lower-case request headers that may matter (anthropic-beta). */
   readonly headers: (apiKey: string | null, client: ForwardableHeaders) => Readonly<Record<string, string>>;
   /** Which field bounds the output in Chat. */
@@ -35,6 +37,8 @@ export type SandboxProviderKind = {
   readonly kind: 'sandbox';
   readonly transport: 'sandbox';
   readonly run: (request: CanonicalRequest, options: SandboxOptions) => AsyncIterable<StreamEvent>;
+  /** The input tokens that `run` would bill. */
+  readonly countTokens: (request: CanonicalRequest) => number;
 };
 
 export type SandboxOptions = {

@@ -40,7 +40,7 @@ declare module 'fastify' {
     auth?: 'required' | 'optional' | 'none';
     /** Whether `?api_key=` is read: on the Responses endpoint only. */
     queryKey?: boolean;
-    /** Runs a model: refused while draining or overloaded. */
+    /** Runs a model, or has it count: refused while draining or overloaded. */
     charged?: boolean;
   }
 }

@@ -6,6 +6,7 @@ import { getBalance } from './balance.ts';
 import { modelEndpoint } from '../gateway/model-work.ts';
 import { runEndpoint } from './charged.ts';
 import type { Handler, ServerContext } from './context.ts';
+import { getTokenCount } from './count-tokens.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
 import { checkContentType } from './middleware/body.ts';
@@ -46,6 +47,7 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
       charged: true,
       handler: runEndpoint(context, modelEndpoint(clientFormats.messages)),
     },
+    { method: 'POST', url: '/v1/messages/count_tokens', auth: 'required', charged: true, handler: getTokenCount(context) },
 
     { method: 'GET', url: '/v1/models', auth: 'optional', handler: getModels(context) },
     { method: 'GET', url: '/v1/models/info', auth: 'optional', handler: getModelInfo(context) },

@@ -1,6 +1,6 @@
 // A client's body to a checked request. The body itself is kept as it came: the straight path sends it on.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { compileSchema } from '../../lib/schema.ts';
+import { compileSchema, type SchemaProblem } from '../../lib/schema.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { requestSchema, type MessagesRequest } from './schema.ts';
 
@@ -11,8 +11,7 @@ const findProblem = compileSchema(requestSchema);
  * `temperature must be a number from 0 to 1; got 3`.
  */
 export function parseRequest(body: unknown, _limits: RequestLimits): ClientRequest {
-  const problem = findProblem(body);
-  if (problem) throw invalidRequest(problem.path || null, `${problem.path || 'The body'} ${problem.message}`);
+  refuseProblem(findProblem(body));
   const request = body as MessagesRequest;
   return {
     body: request,
@@ -22,6 +21,10 @@ export function parseRequest(body: unknown, _limits: RequestLimits): ClientReque
     choices: 1,
     thinkingBudgetTokens: readBudget(request),
   };
+}
+
+export function refuseProblem(problem: SchemaProblem | null): void {
+  if (problem) throw invalidRequest(problem.path || null, `${problem.path || 'The body'} ${problem.message}`);
 }
 
 function readBudget({ thinking, max_tokens: maxTokens }: MessagesRequest): number {

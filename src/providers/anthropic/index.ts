@@ -10,6 +10,7 @@ export const anthropic: HttpProviderKind = {
   defaultBaseUrl: 'https://api.anthropic.com',
   formats: ['messages'],
   path: () => '/v1/messages',
+  countTokensPath: '/v1/messages/count_tokens',
   headers: (apiKey, client) => {
     const betas = allowedBetas(client['anthropic-beta']);
     return {

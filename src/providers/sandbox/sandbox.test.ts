@@ -8,7 +8,8 @@ import { emptyRequest } from '../../canonical/fixture.ts';
 import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
 import type { SandboxOptions } from '../provider.ts';
-import { countInputTokens, sandbox } from './index.ts';
+import { sandbox } from './index.ts';
+import { countInputTokens } from './usage.ts';
 
 const weather: Tool = {
   name: 'get_weather',

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../canonical/errors.ts';
+import { parseCountRequest, readCount, writeCountRequest } from './count-tokens.ts';
+import { upstreamTarget } from './fixture.ts';
+
+const body = { model: 'claude-test', messages: [{ role: 'user', content: 'Hello' }] };
+
+test('every field that Anthropic counts by goes up, and those of an answer alone do not', () => {
+  const counted = {
+    system: 'Be brief.',
+    tools: [{ name: 'look', input_schema: {} }],
+    tool_choice: { type: 'any' },
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'low' },
+    cache_control: { type: 'ephemeral' },
+    context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
+    tomorrow: 1,
+  };
+  const answer = {
+    max_tokens: 9,
+    stream: true,
+    temperature: 1,
+    top_p: 1,
+    top_k: 1,
+    stop_sequences: ['x'],
+    metadata: { user_id: 'u' },
+  };
+  const request = parseCountRequest({ ...body, ...counted, ...answer, service_tier: 'auto' });
+  const written = writeCountRequest(request, upstreamTarget({ model: 'up' }));
+  assert.deepEqual(written.body, { ...body, ...counted, model: 'up' });
+  assert.deepEqual(written.ignored, [...Object.keys(answer), 'service_tier']);
+});
+
+test('a budget for thinking needs no max_tokens beside it, and a model that does not think drops it', () => {
+  const request = parseCountRequest({ ...body, thinking: { type: 'enabled', budget_tokens: 60_000 } });
+  const thinks = writeCountRequest(request, upstreamTarget({ maxOutputTokens: 64_000 }));
+  assert.deepEqual(thinks.body.thinking, { type: 'enabled', budget_tokens: 60_000 });
+  const not = writeCountRequest(request, upstreamTarget({ thinking: false }));
+  assert.equal(not.body.thinking, undefined);
+  assert.deepEqual(not.ignored, ['thinking']);
+});
+
+test('what the shared credential must not pass is refused, whether or not it would cost anything to count', () => {
+  for (const fields of [
+    { container: 'c' },
+    { mcp_servers: [{ url: 'x' }] },
+    { tools: [{ type: 'code_execution_20250825', name: 'x' }] },
+  ]) {
+    const request = parseCountRequest({ ...body, ...fields });
+    assert.throws(() => writeCountRequest(request, upstreamTarget()), ApiError);
+  }
+});
+
+test('a count is a whole number that is not negative', () => {
+  assert.equal(readCount({ input_tokens: 0 }), 0);
+  assert.equal(readCount({ input_tokens: 7, context_management: {} }), 7);
+  for (const value of [
+    null,
+    [],
+    7,
+    {},
+    { input_tokens: '7' },
+    { input_tokens: 1.5 },
+    { input_tokens: -1 },
+    { input_tokens: 1e12 },
+  ]) {
+    assert.equal(readCount(value), null);
+  }
+});
