@@ -1,6 +1,6 @@
 // Counts the input of a Messages request, free of charge: by the provider where the model runs at Anthropic, by the sandbox's own rule with
 // a test key. When no provider can be asked, or none answers in time, our estimate stands, and the answer says so.
-import { ApiError, invalidRequest } from '../canonical/errors.ts';
+import { invalidRequest, type ApiError } from '../canonical/errors.ts';
 import type { Model } from '../catalog/model.ts';
 import { asRunning, ignoredAnswerFields, parseCountRequest } from '../formats/messages/count-tokens.ts';
 import { messages } from '../formats/messages/index.ts';

@@ -65,9 +65,9 @@ function errorOf(reply: Reply) {
 
 /** What the upstream was asked by `ask`: its requests since. */
 async function askedBy(ask: () => Promise<Reply>): Promise<{ reply: Reply; asked: TestGateway['upstream']['requests'] }> {
-  const before = gateway.upstream.requests.length;
+  const earlier = gateway.upstream.requests.length;
   const reply = await ask();
-  return { reply, asked: gateway.upstream.requests.slice(before) };
+  return { reply, asked: gateway.upstream.requests.slice(earlier) };
 }
 
 test('the upstream is asked with what it takes, and its count is the answer', async () => {
@@ -100,7 +100,7 @@ test('the upstream is asked with what it takes, and its count is the answer', as
   assert.deepEqual(Object.keys(JSON.parse(reply.text) as object), ['input_tokens']);
   assert.equal(asked.length, 1);
   assert.deepEqual(asked[0]?.body, { ...body, model: 'claude-haiku-4-5' });
-  const { headers } = asked[0]!;
+  const { headers } = asked[0];
   assert.equal(headers['x-api-key'], upstreamKey);
   assert.equal(headers['anthropic-beta'], 'token-counting-2024-11-01');
   assert.ok(!JSON.stringify(headers).includes(liveKey));
