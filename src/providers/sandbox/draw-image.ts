@@ -24,7 +24,7 @@ export type Drawn =
   | { readonly kind: 'unreadable'; readonly index: number; readonly problem: string };
 
 /** What an input may have at most: some kinds of file are decoded whole, four bytes a pixel. */
-export const inputPixelsMax = 50_000_000;
+const inputPixelsMax = 50_000_000;
 
 /** Rejects with the signal's reason when it is aborted before the picture's turn has come. */
 export function drawImage(drawing: Drawing): Promise<Drawn> {
