@@ -15,6 +15,7 @@ import { connectProviders } from './gateway/providers.ts';
 import { RecentBalances } from './gateway/recent-balances.ts';
 import { createRateLimits } from './gateway/rate-limits.ts';
 import { createRouting } from './gateway/routing.ts';
+import { connectSearch } from './gateway/search-sources.ts';
 import { createUpstreams } from './gateway/upstream.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { openKeyStore } from './keys/key-store.ts';
@@ -72,6 +73,8 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId) });
   const kept = { database, secret, onError: report('answers that are kept cannot be read or tidied up; it is tried again') };
   const limits = openLimits({ database, owner, onError: report('rate limits cannot be shared; each gateway has its own') });
+  const upstreams = createUpstreams();
+  const routing = createRouting(config, log);
   const gateway: Gateway = {
     config,
     catalog,
@@ -85,9 +88,9 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
       bodyBytesMax: config.cache.body_limit_bytes,
     }),
     providers: connectProviders(config),
-    upstreams: createUpstreams(),
-    fetchImages: null,
+    upstreams,
     rateLimits: createRateLimits(limits, config.limits),
+    searchers: connectSearch({ config, upstreams, health: routing.health, log }),
     images: openImageFiles({ config, secret, onError: report('expired images cannot be removed; it is tried again') }),
     headers: headerNamesOf(config.service.name),
     log,
@@ -96,7 +99,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     runs: new ActiveRuns(),
     keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms),
     growths: new HoldGrowths(),
-    routing: createRouting(config, log),
+    routing,
   };
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);

@@ -4,8 +4,9 @@ import { ApiError } from '../canonical/errors.ts';
 import { parseCountRequest } from '../formats/messages/count-tokens.ts';
 import type { ImageReading } from '../lib/image.ts';
 import { anthropic } from '../providers/anthropic/index.ts';
-import { askForCount, type CountQuestion, type FetchImages } from './ask-for-count.ts';
+import { askForCount, type CountQuestion } from './ask-for-count.ts';
 import type { Gateway } from './gateway.ts';
+import type { ImageFiles } from './image-files.ts';
 import type { UpstreamCall } from './upstream.ts';
 
 const timeouts = { connect_ms: 1, first_byte_ms: 1, idle_ms: 1, total_ms: 1 };
@@ -23,6 +24,8 @@ const route = {
   lacks: new Set<never>(),
 } as const;
 
+type ReadUrls = ImageFiles['readUrls'];
+
 const imageAt = (url: string) => ({ type: 'image', source: { type: 'url', url } });
 const url = 'http://pictures.example/1.png';
 const readable: ImageReading = {
@@ -30,7 +33,7 @@ const readable: ImageReading = {
   image: { bytes: Buffer.from('png'), mediaType: 'image/png', width: 1, height: 1 },
 };
 
-function ask(content: readonly object[], fetchImages: FetchImages | null, fields: Partial<CountQuestion> = {}) {
+function ask(content: readonly object[], readUrls: ReadUrls, fields: Partial<CountQuestion> = {}) {
   const calls: UpstreamCall[] = [];
   const gateway = {
     config: { pricing: { markup: 1 } },
@@ -41,7 +44,7 @@ function ask(content: readonly object[], fetchImages: FetchImages | null, fields
       },
     },
     log: { warn: () => {}, error: () => {} },
-    fetchImages,
+    images: { readUrls },
   } as unknown as Gateway;
   const question = {
     requestId: 'req_1',
@@ -87,17 +90,16 @@ test('an image that cannot be had is a 400 that names its place', async () => {
   assert.equal(calls.length, 0);
 });
 
-test('nothing is asked where images cannot be fetched, are too many, or take too long', async () => {
+test('nothing is asked where images are too many, cannot be fetched, or take too long', async () => {
   const many = Array.from({ length: 21 }, (_, index) => imageAt(`${url}?${index}`));
-  const never: FetchImages = () => assert.fail('fetched');
+  const never: ReadUrls = () => assert.fail('fetched');
   const controller = new AbortController();
-  const slow: FetchImages = async (_urls, signal) => {
+  const slow: ReadUrls = async (_urls, signal) => {
     controller.abort();
     signal.throwIfAborted();
     return new Map();
   };
   for (const { counted, calls } of [
-    ask([imageAt(url)], null),
     ask(many, never),
     ask([{ type: 'document', source: { type: 'url', url } }], never),
     ask([imageAt(url)], slow, { signal: controller.signal }),
@@ -108,7 +110,7 @@ test('nothing is asked where images cannot be fetched, are too many, or take too
 });
 
 test('what the credential must not pass is refused before anything is fetched for it', async () => {
-  const never: FetchImages = () => assert.fail('fetched');
+  const never: ReadUrls = () => assert.fail('fetched');
   const content = [imageAt(url), { type: 'document', source: { type: 'file', file_id: 'f' } }];
   await assert.rejects(ask(content, never).counted, /not available here/);
 });

@@ -8,7 +8,7 @@ import { readCount, writeCountRequest } from '../formats/messages/count-tokens.t
 import { messages } from '../formats/messages/index.ts';
 import { hasUrlDocument, inlineImages, listUrlImages } from '../formats/messages/url-images.ts';
 import { multiplierPpmFor, type ApiKey } from '../keys/api-key.ts';
-import type { ImageBytes, ImageReading } from '../lib/image.ts';
+import type { ImageBytes } from '../lib/image.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { Counted } from './count-tokens.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
@@ -24,9 +24,6 @@ type CountingRoute = HttpRoute & { readonly kind: { readonly countTokensPath: st
 export function canCount(route: ChosenRoute): route is CountingRoute {
   return route.transport === 'http' && route.format === messages.name && route.kind.countTokensPath !== undefined;
 }
-
-/** What is there by each URL, under the safety rules for strangers' URLs. Rejects when the signal is aborted. */
-export type FetchImages = (urls: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, ImageReading>>;
 
 export type CountQuestion = {
   readonly requestId: string;
@@ -114,7 +111,7 @@ function write(gateway: Gateway, { key, model, request, route }: Asking) {
 
 /** null: it holds what can neither be put into it nor be counted by its URL. */
 async function withImagesInlined(
-  { fetchImages }: Gateway,
+  { images: files }: Gateway,
   request: ClientRequest,
   signal: AbortSignal,
 ): Promise<ClientRequest | null> {
@@ -122,8 +119,8 @@ async function withImagesInlined(
   const listed = listUrlImages(request);
   if (listed.length === 0) return request;
   const urls = [...new Set(listed.map(({ url }) => url))];
-  if (fetchImages === null || urls.length > urlImagesMax) return null;
-  const readings = await fetchImages(urls, signal).catch((error: unknown) => {
+  if (urls.length > urlImagesMax) return null;
+  const readings = await files.readUrls(urls, signal).catch((error: unknown) => {
     if (signal.aborted) return null;
     throw error;
   });

@@ -7,7 +7,6 @@ import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { Ledger, LedgerId } from '../ledger/commands.ts';
 import type { Balance } from '../ledger/queries.ts';
 import type { Logger } from '../lib/log.ts';
-import type { FetchImages } from './ask-for-count.ts';
 import type { HeaderNames } from './headers.ts';
 import type { HoldGrowths } from './hold-growth.ts';
 import type { ImageFiles } from './image-files.ts';
@@ -29,8 +28,6 @@ export type Gateway = {
   readonly cache: ResponseCache;
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;
-  /** null: images by URL are not fetched. */
-  readonly fetchImages: FetchImages | null;
   readonly rateLimits: RateLimits;
   readonly images: ImageFiles;
   readonly searchers: WebSearchers;

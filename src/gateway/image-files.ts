@@ -6,15 +6,17 @@ import type { ImageStore } from '../images/image-store.ts';
 import { ImageUpkeep } from '../images/image-upkeep.ts';
 import { openLocalStore } from '../images/local-store.ts';
 import { fetchWithOwnLinks } from '../images/own-links.ts';
-import { readInputImages, type ReadInputImagesOptions } from '../images/read-input-images.ts';
+import { readInputImages, readUrls, type ReadInputImagesOptions } from '../images/read-input-images.ts';
 import { openS3Store } from '../images/s3-store.ts';
 import { createSafeFetch } from '../images/safe-fetch.ts';
-import type { ImageBytes } from '../lib/image.ts';
+import type { ImageBytes, ImageReading } from '../lib/image.ts';
 
 export type ImageFiles = {
   readonly store: ImageStore;
   readonly links: ImageLinks;
   readonly readInputs: (texts: readonly string[], options: Omit<ReadInputImagesOptions, 'fetcher'>) => Promise<ImageBytes[]>;
+  /** What is there by each URL, under the safety rules for strangers' URLs. Rejects when the signal is aborted. */
+  readonly readUrls: (urls: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, ImageReading>>;
   readonly close: () => Promise<void>;
 };
 
@@ -33,6 +35,7 @@ export function openImageFiles({ config, secret, onError }: ImageFilesOptions): 
   return {
     store,
     links,
+    readUrls: (urls, signal) => readUrls(urls, { fetcher: fetchOwn, signal }),
     readInputs: (texts, options) => readInputImages(texts, { ...options, fetcher: fetchOwn }),
     close: async () => {
       await upkeep.close();

@@ -123,6 +123,11 @@ function nameOf({ provider, upstreamModels }: ImageRouteChosen, { request }: Pic
 
 /** The sandbox sends nothing anywhere. */
 const noConnection: ImageConnection = {
-  provider: { name: 'sandbox', baseUrl: 'http://sandbox', apiKey: null, timeouts: { connect_ms: 1, first_byte_ms: 1, idle_ms: 1, total_ms: 1 } },
+  provider: {
+    name: 'sandbox',
+    baseUrl: 'http://sandbox',
+    apiKey: null,
+    timeouts: { connect_ms: 1, first_byte_ms: 1, idle_ms: 1, total_ms: 1 },
+  },
   http: { send: () => Promise.reject(new Error('the sandbox was asked to send')) },
 };

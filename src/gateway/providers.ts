@@ -13,7 +13,7 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly timeouts: ProviderTimeouts;
 };
 
-type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
+export type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
 
 export type ConnectedProviders = {
   /** Those that run chat models. */

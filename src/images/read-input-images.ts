@@ -40,6 +40,15 @@ export async function readInputImages(texts: readonly string[], options: ReadInp
   }
 }
 
+/** What is there by each of several public URLs, all within one budget. Rejects with the signal's reason. */
+export async function readUrls(
+  urls: readonly string[],
+  { fetcher, signal }: Pick<ReadInputImagesOptions, 'fetcher' | 'signal'>,
+): Promise<ReadonlyMap<string, ImageReading>> {
+  const limits = { bytesMax: inputImageBytesMax, budget: new ByteBudget(inputImagesBytesMax), signal };
+  return new Map(await Promise.all(urls.map(async (url) => [url, await fetcher(url, limits)] as const)));
+}
+
 type Reading = ReadInputImagesOptions & { readonly budget: ByteBudget };
 
 async function readOne(text: string, field: string, reading: Reading): Promise<ImageBytes> {

@@ -15,7 +15,7 @@ import { searxng } from './searxng/index.ts';
 import { serper } from './serper/index.ts';
 import { tavily } from './tavily/index.ts';
 
-export { sandbox, searchSandbox } from './sandbox/index.ts';
+export { sandbox, sandboxImages, searchSandbox } from './sandbox/index.ts';
 
 export const providerKinds = {
   openai,
@@ -26,6 +26,7 @@ export const providerKinds = {
 
 /** Those that search the web, in the order in which they are asked unless the configuration says otherwise. */
 export const searchProviderKinds = { brave, tavily, serper, exa, searxng } as const satisfies Record<string, SearchProviderKind>;
+
 /** The kinds that make images, by the same names. */
 export const imageProviderKinds = {
   openai: openaiImages,

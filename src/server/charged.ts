@@ -5,9 +5,15 @@ import { run } from '../gateway/run.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { keyOf } from './context.ts';
 import { httpClient } from './http-client.ts';
+import { linkBaseOf } from './image-files.ts';
 import { readJsonBody } from './middleware/body.ts';
 
-export function runEndpoint({ gateway, largeBodies }: ServerContext, endpoint: Endpoint): Handler {
+/** `readBody`: what the body says as JSON, whatever form it came in. */
+export function runEndpoint(
+  { gateway, largeBodies }: ServerContext,
+  endpoint: Endpoint,
+  readBody: (request: FastifyRequest) => unknown = readJsonBody,
+): Handler {
   const cacheHeader = gateway.headers.cache.toLowerCase();
   return async (request, reply) => {
     const turn = largeBodies.turn(request.body);
@@ -28,7 +34,8 @@ export function runEndpoint({ gateway, largeBodies }: ServerContext, endpoint: E
         idempotencyKey: headerOf(request, 'idempotency-key'),
         cacheHeader: headerOf(request, cacheHeader),
         versionHeaders: headersOf(request, versionHeaders),
-        body: readJsonBody(request),
+        baseUrl: linkBaseOf(gateway.config.server.public_url, request),
+        body: await readBody(request),
         forwardable: headersOf(request, forwardedHeaders),
         trace: request.trace,
       },

@@ -1,12 +1,15 @@
 // Every URL of the gateway.
 import type { FastifyInstance } from 'fastify';
 import { clientFormats } from '../formats/registry.ts';
+import { imageEndpoint } from '../gateway/image-work.ts';
+import { modelEndpoint } from '../gateway/model-work.ts';
+import { searchEndpoint } from '../gateway/search-work.ts';
 import { imageFilesPath } from '../images/image-links.ts';
 import { getBalance } from './balance.ts';
-import { modelEndpoint } from '../gateway/model-work.ts';
 import { runEndpoint } from './charged.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getTokenCount } from './count-tokens.ts';
+import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
 import { checkContentType } from './middleware/body.ts';
@@ -21,6 +24,8 @@ export type Route = {
   readonly handler: Handler;
   readonly queryKey?: boolean;
   readonly charged?: boolean;
+  /** Whether the body may be a form. */
+  readonly form?: boolean;
 };
 
 export function routesOf(context: ServerContext, metrics: Metrics): readonly Route[] {
@@ -47,6 +52,22 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
       charged: true,
       handler: runEndpoint(context, modelEndpoint(clientFormats.messages)),
     },
+    {
+      method: 'POST',
+      url: '/v1/images/generations',
+      auth: 'required',
+      charged: true,
+      handler: runEndpoint(context, imageEndpoint),
+    },
+    {
+      method: 'POST',
+      url: '/v1/images/edits',
+      auth: 'required',
+      charged: true,
+      form: true,
+      handler: runEndpoint(context, imageEndpoint, readFormBody),
+    },
+    { method: 'POST', url: '/v1/web-search', auth: 'required', charged: true, handler: runEndpoint(context, searchEndpoint) },
     { method: 'POST', url: '/v1/messages/count_tokens', auth: 'required', charged: true, handler: getTokenCount(context) },
 
     { method: 'GET', url: '/v1/models', auth: 'optional', handler: getModels(context) },
@@ -67,8 +88,8 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
 }
 
 export function addRoutes(app: FastifyInstance, routes: readonly Route[]): void {
-  for (const { method, url, auth, handler, queryKey = false, charged = false } of routes) {
-    const onRequest = method === 'POST' ? [checkContentType] : [];
+  for (const { method, url, auth, handler, queryKey = false, charged = false, form = false } of routes) {
+    const onRequest = method === 'POST' ? [form ? checkFormType : checkContentType] : [];
     app.route({ method, url, handler, onRequest, config: { auth, queryKey, charged } });
   }
 }
