@@ -31,11 +31,13 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
  * charged. Throws when the ledger cannot be written. Either way the client must not be told of success.
  */
 export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge | null> {
-  const { hold, trace, attempt } = running;
+  const { hold, trace, attempt, plan } = running;
   const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
   const searches = clampSearches(running, ended.searches ?? 0);
   const priced = priceUsage(attempt.price, usage, searches);
-  const isWhole = ended.ending === 'complete' && !ended.isLimited && !hold.isReduced;
+  // The cache knows an answer by the route that was to serve it: a fallback may have left out more of the request.
+  const isFallback = attempt.route !== plan.first.route;
+  const isWhole = ended.ending === 'complete' && !ended.isLimited && !hold.isReduced && !isFallback;
   const record = recordOf(running, ended, { usage, searches, ...priced });
   const charge = await chargeHold(running, { ...priced, record, response, isWhole });
   if (charge) {

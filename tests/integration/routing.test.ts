@@ -411,3 +411,16 @@ function assertServed(
     assert.ok(reply.text.includes(expected.text), `${where}: ${reply.text}`);
   }
 }
+
+test('a fallback’s answer is not cached: the route that the cache knows it by would have answered otherwise', async () => {
+  const cached = (reply: Reply) => reply.headers['x-service-cache'] ?? null;
+  for (const stream of both) {
+    const fields = { temperature: 0, stream, messages: [{ role: 'user', content: `cached ${stream}` }] };
+    two.play('chat', [answerStatus(500)], [second('chat')]);
+    assert.deepEqual(servedBy(await ask('chat', fields)), ['second', '3']);
+    two.play('chat', [first('chat')]);
+    const reply = await ask('chat', fields);
+    assert.deepEqual([cached(reply), ...servedBy(reply)], [null, 'first', '1']);
+    assert.equal(cached(await ask('chat', fields)), 'hit');
+  }
+});
