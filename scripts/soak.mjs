@@ -20,6 +20,7 @@ const parts = {
   },
   faults: { files: ['tests/integration/fault-soak.test.ts'], env: { FAULT_SOAK_MINUTES: '30' } },
   bodies: { files: ['tests/integration/fuzz-bodies.test.ts'], env: { FUZZ_BODIES: '1000000' } },
+  images: { files: ['tests/integration/image-memory.test.ts'], env: { TOLLGATE_EDITS: '200' } },
   streams: { files: ['tests/fuzz-streams.test.ts'], env: { FUZZ_STREAMS: '1000000' } },
 };
 

@@ -384,6 +384,13 @@ export const ConfigFile = Type.Object(
               'Hosts whose images may be fetched though they are not on the public internet. Whoever has a key can then make the gateway send them a GET for any path: list only hosts where that does no harm.',
           },
         ),
+        memory_bytes: Type.Integer({
+          minimum: 1_048_576,
+          maximum: 17_179_869_184,
+          default: 100_663_296,
+          description:
+            'The most that the large bodies (256 KB and more) of requests for images may have together, from before they are read until their answers have ended. What goes beyond it waits, unread, in the order in which it came; the process takes a few times as much. At most `overload.arriving_bytes` counts.',
+        }),
       },
       section,
     ),

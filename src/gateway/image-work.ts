@@ -83,6 +83,8 @@ class ImageWork implements Work {
   async #deliver({ trace }: Admitted, signal: AbortSignal): Promise<Delivery> {
     const { gateway, model, request, routes } = this.#options;
     const inputs = await gateway.images.readInputs(request.images, { max: model.inputImages.max, field: 'images', signal });
+    // The body is kept until the answer has ended, which may take minutes. By now it has a name, and nobody looks at it again.
+    request.images.length = 0;
     const made = await makeImages(gateway, { routes, request, inputs, trace, signal });
     if (made.kind === 'failed') return { kind: 'failed', error: toApiError(made.failure), lost: made.lost };
     const data = await Promise.all(made.images.map((image) => this.#show(image)));

@@ -13,8 +13,8 @@ export type RawImageRequest = {
   readonly body: JsonObject;
   readonly model: string;
   readonly prompt: string;
-  /** URLs and data URLs. */
-  readonly images: readonly string[];
+  /** URLs and data URLs: the body's own list. */
+  readonly images: string[];
   readonly count: number | null;
   readonly size: string | null;
   readonly quality: string | null;
@@ -32,7 +32,8 @@ export type ImageRequest = {
   /** As the client named it. */
   readonly model: string;
   readonly prompt: string;
-  readonly images: readonly string[];
+  /** The body's own list, so that whoever has read it can let go of texts that are as long as the body. */
+  readonly images: string[];
   readonly count: number;
   readonly size: PixelSize | null;
   readonly quality: ImageQuality | null;

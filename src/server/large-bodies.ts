@@ -2,7 +2,7 @@
 // or more: when a burst of them arrives, every stream may move between two of them, and the lag shows before all of them are taken.
 import { setImmediate } from 'node:timers/promises';
 
-const largeBytes = 256 * 1024;
+export const largeBytes = 256 * 1024;
 
 export class LargeBodies {
   #last: Promise<void> = Promise.resolve();

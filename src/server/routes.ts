@@ -13,6 +13,7 @@ import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
 import { checkContentType } from './middleware/body.ts';
+import type { MemoryWait } from './middleware/wait-for-memory.ts';
 import { getMetrics, type Metrics } from './metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
 import { getUsage } from './usage.ts';
@@ -26,6 +27,8 @@ export type Route = {
   readonly charged?: boolean;
   /** Whether the body may be a form. */
   readonly form?: boolean;
+  /** Whether what it is asked to do keeps its body in memory: large ones wait for room before they are read. */
+  readonly heavy?: boolean;
 };
 
 export function routesOf(context: ServerContext, metrics: Metrics): readonly Route[] {
@@ -57,6 +60,7 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
       url: '/v1/images/generations',
       auth: 'required',
       charged: true,
+      heavy: true,
       handler: runEndpoint(context, imageEndpoint),
     },
     {
@@ -65,6 +69,7 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
       auth: 'required',
       charged: true,
       form: true,
+      heavy: true,
       handler: runEndpoint(context, imageEndpoint, readFormBody),
     },
     { method: 'POST', url: '/v1/web-search', auth: 'required', charged: true, handler: runEndpoint(context, searchEndpoint) },
@@ -87,10 +92,10 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
   ];
 }
 
-export function addRoutes(app: FastifyInstance, routes: readonly Route[]): void {
-  for (const { method, url, auth, handler, queryKey = false, charged = false, form = false } of routes) {
+export function addRoutes(app: FastifyInstance, routes: readonly Route[], memoryWait: MemoryWait): void {
+  for (const { method, url, auth, handler, queryKey = false, charged = false, form = false, heavy = false } of routes) {
     const onRequest = method === 'POST' ? [form ? checkFormType : checkContentType] : [];
-    app.route({ method, url, handler, onRequest, config: { auth, queryKey, charged } });
+    app.route({ method, url, handler, onRequest, ...(heavy && memoryWait.hooks), config: { auth, queryKey, charged } });
   }
 }
 

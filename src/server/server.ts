@@ -1,21 +1,21 @@
 // The HTTP server: limits, hooks in their order, routes, and what is said of paths that do not exist.
-import type { Socket } from 'node:net';
-import { STATUS_CODES } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
-import { newIdWithPrefix } from '../lib/ids.ts';
 import type { ServerContext } from './context.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
+import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
-import { errorBody, errorHandler, fromFastify, sendError } from './middleware/errors.ts';
+import { errorHandler, fromFastify, sendError } from './middleware/errors.ts';
 import { trace } from './middleware/trace.ts';
+import { waitForMemory } from './middleware/wait-for-memory.ts';
 import { createMetrics } from './metrics.ts';
 import { memoryBoundBytes } from './overload.ts';
 import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 /** Headers alone are never slow: a client that dawdles with them holds a socket for nothing. */
 const headersTimeoutMs = 10_000;
@@ -27,6 +27,8 @@ const keepAliveTimeoutMs = 75_000;
 export function createServer(context: ServerContext): FastifyInstance {
   const { config, log } = context.gateway;
   const metrics = createMetrics(context);
+  const bodiesMax = arrivingBytesMax(config);
+  const memoryWait = waitForMemory(context, new WaitingRoom(Math.min(config.images.memory_bytes, bodiesMax)));
   const startTrace = trace({ log, lifecycle: context.lifecycle, metrics });
   const app = Fastify({
     logger: false,
@@ -42,7 +44,11 @@ export function createServer(context: ServerContext): FastifyInstance {
     forceCloseConnections: 'idle',
     // While draining we answer ourselves, in our own shape.
     return503OnClosing: false,
-    clientErrorHandler: answerMalformed,
+    clientErrorHandler: (error, socket) => {
+      // It waits for its turn, or has its own clock.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && memoryWait.isTimedHere(socket)) return;
+      answerMalformed(error, socket);
+    },
     // No route has a schema of Fastify's: its validator would be loaded at every start for nothing.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     // An address that cannot be decoded never reaches the hooks.
@@ -54,7 +60,7 @@ export function createServer(context: ServerContext): FastifyInstance {
   // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const routes = routesOf(context, metrics);
-  acceptBytes(app, { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(arrivingBytesMax(config)) });
+  acceptBytes(app, { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) });
   app.decorateRequest('requestId', '');
   app.decorateRequest('startedAtMs', 0);
   app.addHook('onRequest', startTrace);
@@ -62,7 +68,7 @@ export function createServer(context: ServerContext): FastifyInstance {
   app.addHook('onRequest', authenticate(context));
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
-  addRoutes(app, routes);
+  addRoutes(app, routes, memoryWait);
   return app;
 }
 
@@ -90,25 +96,4 @@ function notFound(routes: readonly Route[], request: FastifyRequest, reply: Fast
     return new ApiError('not_found', `There is no ${path} here. The API lives under /v1; see GET /v1/models.`);
   reply.header('allow', methods.join(', '));
   return new ApiError('method_not_allowed', `${path} takes ${methods.join(' or ')}, not ${request.method}.`);
-}
-
-/** Bytes that are no HTTP request never reach Fastify's hooks, so their answer is written here. */
-function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const message =
-    status === 408
-      ? 'The request did not arrive in time.'
-      : status === 431
-        ? 'The headers are too large.'
-        : 'This is not an HTTP request.';
-  const requestId = newIdWithPrefix('req');
-  const body = JSON.stringify(errorBody(new ApiError('invalid_request', message), '', requestId));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
-      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
 }

@@ -1,0 +1,27 @@
+// What never becomes a request, or never becomes a whole one, is answered straight to its socket: it does not reach Fastify's hooks.
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { ApiError } from '../canonical/errors.ts';
+import { newIdWithPrefix } from '../lib/ids.ts';
+import { errorBody } from './middleware/errors.ts';
+
+/** For an error that Node's parser or its clock has found. */
+export function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') answerLate(socket);
+  else if (error.code === 'HPE_HEADER_OVERFLOW') answerAndClose(socket, 431, 'The headers are too large.');
+  else answerAndClose(socket, 400, 'This is not an HTTP request.');
+}
+
+export function answerLate(socket: Socket): void {
+  answerAndClose(socket, 408, 'The request did not arrive in time.');
+}
+
+function answerAndClose(socket: Socket, status: number, message: string): void {
+  const requestId = newIdWithPrefix('req');
+  const body = JSON.stringify(errorBody(new ApiError('invalid_request', message), '', requestId));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
