@@ -63,17 +63,18 @@ test('whatever comes and goes: never above the bound but for one alone, in order
       const sizes: number[] = [];
       const gone = new Set<number>();
       const order: number[] = [];
+      const noteAdmission = async (index: number, place: Place) => {
+        if (!(await place.admitted)) return;
+        order.push(index);
+        if (!gone.has(index)) bytesInside.set(index, sizes[index]!);
+      };
       for (const step of taken) {
         if ('enter' in step) {
           const index = places.length;
           const place = room.enter(step.enter);
           places.push(place);
           sizes.push(step.enter);
-          void place.admitted.then((isInside) => {
-            if (!isInside) return;
-            order.push(index);
-            if (!gone.has(index)) bytesInside.set(index, step.enter);
-          });
+          void noteAdmission(index, place);
         } else if ('leave' in step) {
           places[step.leave]?.leave();
           if (step.leave < places.length) gone.add(step.leave);

@@ -60,12 +60,18 @@ async function answerEdit(request: IncomingMessage): Promise<string> {
 }
 const answerPng = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-async function start(t: TestContext, key: KeyOptions, memoryBytes?: number): Promise<string> {
+type StartOptions = {
+  readonly memoryBytes?: number;
+  readonly arrival_timeout_ms?: number;
+  readonly shutdown_timeout_ms?: number;
+};
+
+async function start(t: TestContext, key: KeyOptions, { memoryBytes, ...server }: StartOptions = {}): Promise<string> {
   received = { images: 0, active: 0, activeMax: 0 };
   const { port } = provider.address() as AddressInfo;
   gateway = await startGateway({
     providers: { openai: { kind: 'openai', base_url: `http://127.0.0.1:${port}/v1`, api_key: upstreamKey } },
-    server: { arrival_timeout_ms: arrivalTimeoutMs },
+    server,
     ...(memoryBytes !== undefined && { images: { memory_bytes: memoryBytes } }),
     log: { level: 'error' },
   });
@@ -114,7 +120,7 @@ test(`${sandboxEdits} edits at once in the sandbox`, { timeout: 300_000 }, async
 });
 
 test('whoever waits for longer than a request may take to arrive is served; who dawdles in his turn is not', async (t) => {
-  const key = await start(t, { mode: 'live', creditUsd: 50 }, 6_000_000);
+  const key = await start(t, { mode: 'live', creditUsd: 50 }, { memoryBytes: 6_000_000, arrival_timeout_ms: arrivalTimeoutMs });
   const { hostname, port } = new URL(gateway.url);
   const dawdler = connect({ port: Number(port), host: hostname });
   const ended = dawdler.setEncoding('utf8').toArray();
@@ -132,7 +138,7 @@ test('whoever waits for longer than a request may take to arrive is served; who 
 });
 
 test('places of clients that leave, in the queue and in their turn, are given back', async (t) => {
-  const key = await start(t, { mode: 'live', creditUsd: 50 }, 6_000_000);
+  const key = await start(t, { mode: 'live', creditUsd: 50 }, { memoryBytes: 6_000_000 });
   const agent = new Agent({ maxSockets: Infinity });
   const leaving = Array.from({ length: 6 }, () => sendEdit(key, agent).on('error', () => {}));
   await setTimeout(200);
@@ -141,12 +147,31 @@ test('places of clients that leave, in the queue and in their turn, are given ba
   agent.destroy();
 });
 
-test('a shutdown waits for those that wait, and tells those whose time is up', async (t) => {
-  const key = await start(t, { mode: 'live', creditUsd: 50 }, 6_000_000);
+test('a shutdown waits for those that wait', async (t) => {
+  const key = await start(t, { mode: 'live', creditUsd: 50 }, { memoryBytes: 6_000_000 });
   const agent = new Agent({ maxSockets: Infinity });
   const answers = Array.from({ length: 4 }, () => edit(key, agent));
   await setTimeout(300);
   const [, code] = await Promise.all([Promise.all(answers), gateway.program.terminate()]);
   assert.equal(code, 0);
+  agent.destroy();
+});
+
+test('those that still wait when the time of a shutdown is up are told so', async (t) => {
+  const key = await start(t, { mode: 'live', creditUsd: 50 }, { memoryBytes: 6_000_000, shutdown_timeout_ms: answerMs });
+  const agent = new Agent({ maxSockets: Infinity });
+  const replies = Array.from({ length: 6 }, () =>
+    once(
+      sendEdit(key, agent).on('error', () => {}),
+      'response',
+    ),
+  );
+  await setTimeout(200);
+  const startMs = performance.now();
+  const [answered] = await Promise.all([Promise.allSettled(replies), gateway.program.terminate()]);
+  assert.ok(performance.now() - startMs < 4_000);
+  const statuses = answered.map((reply) => (reply.status === 'fulfilled' ? (reply.value as [IncomingMessage])[0].statusCode : 0));
+  assert.ok(statuses.includes(503) && statuses.every((status) => status !== 500), String(statuses));
+  t.diagnostic(String(statuses));
   agent.destroy();
 });

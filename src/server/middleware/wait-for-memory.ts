@@ -30,7 +30,7 @@ export function waitForMemory({ gateway: { config, runs } }: Pick<ServerContext,
       timedHere.delete(socket);
       place.leave();
     });
-    await turnOf(place);
+    await turnOf(place, reply);
     const timer = setTimeout(() => {
       place.leave();
       answerLate(socket);
@@ -44,13 +44,13 @@ export function waitForMemory({ gateway: { config, runs } }: Pick<ServerContext,
   };
 
   /** Throws where it has ended before its turn. */
-  const turnOf = async (place: Place): Promise<void> => {
+  const turnOf = async (place: Place, { raw }: FastifyReply): Promise<void> => {
     const waiting = runs.open();
     waiting.signal.addEventListener('abort', place.leave);
     if (waiting.signal.aborted) place.leave();
     const isAdmitted = await place.admitted;
     runs.close(waiting);
-    if (isAdmitted && !runs.isEnding) return;
+    if (isAdmitted && !raw.destroyed && !runs.isEnding) return;
     throw runs.isEnding ? shuttingDown() : invalidRequest(null, 'The client has left.');
   };
 
