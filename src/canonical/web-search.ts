@@ -1,4 +1,8 @@
-// Searches of the web that the provider runs itself, on the straight path: the one kind of tool that is sold by the call.
+// Searches of the web: the endpoint's own, and those that a model's provider runs itself on the straight path, the one kind of tool that is
+// sold by the call.
+
+/** Stands for the endpoint where a model's id would: in a key's list of models, in an account's multipliers, in charges. */
+export const searchModelId = 'web-search';
 
 /** As the configuration prices them. The preview of a search has a price of its own; Chat's `web_search_options` is billed as one. */
 export const searchToolNames = ['web_search', 'web_search_preview'] as const;

@@ -25,7 +25,7 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   stopOnSignal(app, { log, flush });
   for (const warning of [...config.warnings, ...app.gateway.catalog.warnings]) log.warn({}, warning);
   console.log(welcome(app, config));
-  log.info({ url: app.url, providers: [...app.gateway.providers.byName.keys()] }, 'listening');
+  log.info({ url: app.url, providers: switchedOn(config) }, 'listening');
 }
 
 type Log = ReturnType<typeof openLog>;
@@ -76,8 +76,7 @@ function explainStart(error: unknown, { server }: Config): unknown {
 }
 
 function welcome(app: App, config: Config): string {
-  const { firstAccount, gateway } = app;
-  const providers = [...gateway.providers.byName.keys()];
+  const { firstAccount } = app;
   return [
     '',
     `Tollgate listens on ${app.url}`,
@@ -85,14 +84,25 @@ function welcome(app: App, config: Config): string {
     ...(firstAccount.testKey === null
       ? laterStart(firstAccount.id)
       : firstStart(app.url, firstAccount.testKey, exampleModel(app))),
-    providers.length > 0
-      ? `Providers switched on: ${providers.join(', ')}.`
-      : 'No provider is switched on yet: live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.',
+    ...providerLines(app, config),
     ...(config.test_mode.enabled
       ? ['Test keys are answered by the built-in sandbox with play money; docs/test-mode.md lists what it can do.']
       : []),
     '',
   ].join('\n');
+}
+
+function providerLines({ gateway }: App, config: Config): string[] {
+  const names = switchedOn(config);
+  const runsModels = gateway.providers.byName.size + gateway.providers.images.size > 0;
+  const remedy = 'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
+  if (names.length === 0) return [`No provider is switched on yet: ${remedy}`];
+  return [`Providers switched on: ${names.join(', ')}.`, ...(runsModels ? [] : [`None of them runs models: ${remedy}`])];
+}
+
+/** Of chat models, of images and of searches. */
+function switchedOn({ providers }: Config): string[] {
+  return Object.keys(providers).filter((name) => providers[name]!.enabled);
 }
 
 function firstStart(url: string, testKey: string, model: string): string[] {

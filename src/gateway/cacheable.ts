@@ -1,5 +1,5 @@
-// Whether a request may use the cache, and the name under which it would find its answer there. Temperature 0 asks for it, since such a
-// request wants the same answer each time; any other asks with a header; nothing overrides the header's `false`.
+// Whether a request may use the cache, and the name under which it would find its answer there. A model at temperature 0 asks for it, since
+// such a request wants the same answer each time; any other asks with a header; nothing overrides the header's `false`.
 import { invalidRequest } from '../canonical/errors.ts';
 import type { CacheName } from '../cache/cache-name.ts';
 import type { IncomingRequest } from './admitted.ts';
@@ -10,9 +10,9 @@ import type { Gateway } from './gateway.ts';
 export function nameForCache(
   gateway: Gateway,
   { key, method, path, cacheHeader, versionHeaders }: IncomingRequest,
-  { modelId, stream, route, body }: Work,
+  { modelId, stream, route, body, isCachedUnasked }: Work,
 ): CacheName | null {
-  const wish = readWish(gateway, cacheHeader) ?? body['temperature'] === 0;
+  const wish = readWish(gateway, cacheHeader) ?? isCachedUnasked;
   if (!wish || !gateway.config.cache.enabled || !key.retainResponses) return null;
   return gateway.cache.nameOf({
     accountId: key.accountId,

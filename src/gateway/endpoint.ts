@@ -19,6 +19,8 @@ export type Work = {
   readonly route: string;
   /** Whether the client asked for a stream. */
   readonly stream: boolean;
+  /** Whether it is for the cache unless a header says otherwise. */
+  readonly isCachedUnasked: boolean;
   /** As it came, for the cache. */
   readonly body: JsonObject;
   /** What it will likely use of its key's tokens a minute; asked for once, before it is executed. */

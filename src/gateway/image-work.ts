@@ -39,6 +39,7 @@ class ImageWork implements Work {
   readonly provider: string;
   readonly route: string;
   readonly stream = false;
+  readonly isCachedUnasked = false;
   readonly body: JsonObject;
   readonly #options: ImageOptions;
 

@@ -44,6 +44,7 @@ class ModelWork implements Work {
   readonly provider: string;
   readonly route: string;
   readonly stream: boolean;
+  readonly isCachedUnasked: boolean;
   readonly body: ClientRequest['body'];
   readonly #asked: ModelRequest;
   #estimate: InputEstimate | null = null;
@@ -55,6 +56,7 @@ class ModelWork implements Work {
     this.route = routeText(asked.routes[0]);
     this.stream = asked.request.stream;
     this.body = asked.request.body;
+    this.isCachedUnasked = this.body['temperature'] === 0;
   }
 
   countTokens(): number {

@@ -1,5 +1,6 @@
 // The web search of the gateway: what the configuration says of its providers, joined with what their kinds are. Live keys search through
 // these, test keys through the sandbox.
+import { searchModelId } from '../canonical/web-search.ts';
 import type { Config } from '../config/schema.ts';
 import { isSearchKind } from '../config/known-providers.ts';
 import type { Logger } from '../lib/log.ts';
@@ -42,7 +43,7 @@ export function connectSearch({ config, upstreams, health, log }: SearchParts): 
 
 /** A provider's searches are a route of their own beside those of models. */
 function sourceHealth(health: RouteHealth): SourceHealth {
-  const routeOf = (provider: string) => ({ provider, upstreamModel: 'web-search' });
+  const routeOf = (provider: string) => ({ provider, upstreamModel: searchModelId });
   return {
     isFree: (provider) => health.isFree(routeOf(provider)),
     begin: (provider) => health.begin(routeOf(provider)),

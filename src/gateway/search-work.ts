@@ -1,6 +1,7 @@
 // A web search: one call at one price, whatever it finds.
 import { ApiError } from '../canonical/errors.ts';
 import type { PageSearch } from '../canonical/search-source.ts';
+import { searchModelId } from '../canonical/web-search.ts';
 import { scaleByFactor } from '../catalog/price.ts';
 import type { JsonObject } from '../formats/format.ts';
 import { multiplierPpmFor } from '../keys/api-key.ts';
@@ -16,8 +17,6 @@ import type { Keeping } from './keeping.ts';
 import { sellPieces, type Delivery, type Sale } from './piece-sale.ts';
 import { toApiError } from './upstream-error.ts';
 
-/** What a key's list of models names to allow it, and what its charges are found under. */
-export const searchModelId = 'web-search';
 const searchModelName = 'Web search';
 
 /** Throws ApiError `upstream_unavailable` where no provider is configured, or none is sold. */
@@ -41,6 +40,7 @@ class SearchWork implements Work {
   readonly provider: string;
   readonly route: string;
   readonly stream = false;
+  readonly isCachedUnasked = false;
   readonly body: JsonObject;
   readonly #gateway: Gateway;
   readonly #asked: PageSearch;

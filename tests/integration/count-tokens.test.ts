@@ -18,6 +18,7 @@ before(async () => {
   const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
   const prices = { input: 3, output: 15 };
   gateway = await startGateway((upstream) => ({
+    images: { allowed_hosts: [new URL(upstream.url).host] },
     providers: {
       second: { kind: 'anthropic', base_url: `${upstream.url}/second`, api_key: 'sk-ant-second-key-0001' },
       unreachable: { kind: 'anthropic', base_url: 'http://127.0.0.1:9', api_key: upstreamKey },
@@ -257,14 +258,51 @@ test("the model's homes at Anthropic are asked in their order, and no others", a
   );
 });
 
-test('an image or a document by URL is never asked of the upstream, which would refuse it', async () => {
-  for (const type of ['image', 'document']) {
-    const block = { type, source: { type: 'url', url: 'http://127.0.0.1:9/secret.png' } };
-    const { reply, asked } = await askedBy(() => count({ ...hello, messages: [{ role: 'user', content: [block] }] }));
-    assert.equal(reply.headers[estimateHeader], 'estimate');
-    assert.ok(countOf(reply) > 1_000);
-    assert.equal(asked.length, 0);
+const ofUser = (...content: object[]) => ({ ...hello, messages: [{ role: 'user', content }] });
+const byUrl = (type: string, url: string) => ({ type, source: { type: 'url', url } });
+
+test('an image by URL is fetched once, and the upstream gets it as base64', async () => {
+  const served = pngHead(400, 200);
+  gateway.upstream.on('/pictures/cat.png', (response) => void response.end(served));
+  const image = byUrl('image', `${gateway.upstream.url}/pictures/cat.png`);
+  const result = { type: 'tool_result', tool_use_id: 'a', content: [image] };
+  const { reply, asked } = await askedBy(() => count(ofUser(image, { type: 'text', text: 'Look' }, result)));
+  assert.equal(countOf(reply), 4_321);
+  assert.equal(reply.headers[estimateHeader], undefined);
+  assert.deepEqual(
+    asked.map((request) => [request.method, request.path]),
+    [
+      ['GET', '/pictures/cat.png'],
+      ['POST', path],
+    ],
+  );
+  const inlined = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: served.toString('base64') } };
+  assert.deepEqual(asked[1]!.body, ofUser(inlined, { type: 'text', text: 'Look' }, { ...result, content: [inlined] }));
+});
+
+test('an image by a URL that leads into the network of the operator, or to none, is a 400 that names it; nothing is asked', async () => {
+  gateway.upstream.on('/pictures/page', answerJson('<html>'));
+  const urls: [url: string, problem: RegExp][] = [
+    ['http://127.0.0.1/secret.png', /public address/],
+    ['http://127.0.0.1:9/secret.png', /port 80 or 443/],
+    ['file:///etc/passwd', /http:\/\/ or https:\/\//],
+    [`${gateway.upstream.url}/pictures/none.png`, /status 404/],
+    [`${gateway.upstream.url}/pictures/page`, /is not a .* image/],
+  ];
+  for (const [url, problem] of urls) {
+    const { reply, asked } = await askedBy(() => count(ofUser({ type: 'text', text: 'Look' }, byUrl('image', url))));
+    const error = errorOf(reply);
+    assert.deepEqual([error.status, error.code, error.param], [400, 'invalid_request', 'messages[0].content[1].source.url'], url);
+    assert.match(error.message, problem);
+    assert.ok(asked.every((request) => request.path !== path));
   }
+});
+
+test('a document by URL is never asked of the upstream, which would refuse it, and never fetched', async () => {
+  const { reply, asked } = await askedBy(() => count(ofUser(byUrl('document', `${gateway.upstream.url}/secret.pdf`))));
+  assert.equal(reply.headers[estimateHeader], 'estimate');
+  assert.ok(countOf(reply) > 1_000);
+  assert.equal(asked.length, 0);
 });
 
 test('an estimate takes images by their size', async () => {

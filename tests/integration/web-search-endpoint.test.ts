@@ -1,0 +1,423 @@
+// `POST /v1/web-search` over real HTTP, with local servers in the place of Brave and Tavily: what is answered, what is charged, and what is
+// refused, for live keys and in the sandbox.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { micros, zeroMicros } from '../../src/lib/money.ts';
+import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { slowly } from '../support/numbered-answers.ts';
+import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
+
+const path = '/v1/web-search';
+const bravePath = '/brave/web/search';
+const tavilyPath = '/tavily/search';
+const braveKey = 'brave-secret-0001';
+/** $0.005. */
+const priceMicros = 5_000;
+
+let gateway: TestGateway;
+let liveKey: string;
+
+before(async () => {
+  gateway = await startGateway((upstream) => ({
+    server: { body_limit_bytes: 20_000 },
+    providers: {
+      brave: { base_url: `${upstream.url}/brave`, api_key: braveKey },
+      tavily: { base_url: `${upstream.url}/tavily`, api_key: upstreamKey },
+    },
+    // No markup is added to a price that the operator states; and a provider that failed is asked first again, test after test.
+    pricing: { markup: 1.5 },
+    health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
+    log: { level: 'info' },
+  }));
+  liveKey = (await newKey()).key;
+});
+after(() => gateway.stop());
+
+beforeEach(() => {
+  gateway.upstream.on(bravePath, numberedBrave());
+  gateway.upstream.on(tavilyPath, answerJson(tavilyAnswer));
+});
+
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
+
+const pages = [
+  {
+    title: 'Eiffel <strong>Tower</strong> &amp; height',
+    url: 'https://www.example.com/tower?utm_source=x',
+    description: 'It is <b>330</b> metres',
+    page_age: '2026-01-05T10:00:00',
+  },
+  { title: 'The same page', url: 'http://www.example.com/tower/', description: 'once more' },
+  { title: '', url: 'https://other.example/', description: 'no title', page_age: 'some day' },
+  { title: 'A script', url: 'javascript:alert(1)', description: 'no page' },
+];
+const tavilyAnswer = {
+  results: [
+    {
+      title: 'T',
+      url: 'https://t.example/',
+      content: 'found by another',
+      score: 0.5,
+      published_date: 'Mon, 05 Jan 2026 10:00:00 GMT',
+    },
+  ],
+};
+
+/** Each answer is another, so that a second run shows. */
+function numberedBrave(): Script {
+  let count = 0;
+  return (response, request) => {
+    const results = [...pages, { title: `run ${++count}`, url: `https://example.org/${count}`, description: '' }];
+    return answerJson({ query: { more_results_available: false }, web: { results } })(response, request);
+  };
+}
+
+type Results = {
+  readonly id: string;
+  readonly provider: string;
+  readonly query: string;
+  readonly results: readonly { readonly title: string }[];
+};
+
+function search(fields: object = {}, key = liveKey, headers: Record<string, string> = {}): Promise<Reply> {
+  return gateway.post(path, { key, headers, body: { query: 'how tall is the tower', ...fields } });
+}
+
+function resultsOf(reply: Reply): Results {
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json<Results>();
+}
+
+/** The paths that were asked since. */
+async function askedBy(ask: () => Promise<Reply>) {
+  const earlier = gateway.upstream.requests.length;
+  const reply = await ask();
+  return { reply, asked: gateway.upstream.requests.slice(earlier) };
+}
+
+async function usageOf(key: string): Promise<Record<string, unknown>[]> {
+  return (await gateway.get('/v1/usage', { key })).json<{ data: Record<string, unknown>[] }>().data;
+}
+
+/** Nothing was charged, and nothing is held any more. */
+async function assertFree({ key, account }: { readonly key: string; readonly account: string }): Promise<void> {
+  const { availableMicros } = await gateway.balance(account);
+  assert.equal(availableMicros, 1_000_000);
+  assert.deepEqual(await usageOf(key), []);
+}
+
+test('the first provider is asked with its credential, and its pages are answered in the one shape', async () => {
+  const { reply, asked } = await askedBy(() => search({ num: 5, other: 1 }));
+  const { id, ...body } = resultsOf(reply);
+  assert.match(id, /^ws_[0-9a-z]{26}$/);
+  const page = { snippet: '', date: null, score: null };
+  assert.deepEqual(body, {
+    object: 'search',
+    query: 'how tall is the tower',
+    provider: 'brave',
+    results: [
+      {
+        ...page,
+        position: 1,
+        title: 'Eiffel Tower & height',
+        url: 'https://www.example.com/tower?utm_source=x',
+        snippet: 'It is 330 metres',
+        date: '2026-01-05',
+        source: 'example.com',
+      },
+      {
+        ...page,
+        position: 2,
+        title: 'other.example',
+        url: 'https://other.example/',
+        snippet: 'no title',
+        source: 'other.example',
+      },
+      { ...page, position: 3, title: 'run 1', url: 'https://example.org/1', source: 'example.org' },
+    ],
+    usage: { searches: 1 },
+  });
+  assert.deepEqual(
+    asked.map((request) => [request.method, request.path]),
+    [['GET', bravePath]],
+  );
+  const parameters = new URLSearchParams(asked[0]!.query);
+  assert.deepEqual([parameters.get('q'), parameters.get('count')], ['how tall is the tower', '5']);
+  assert.equal(asked[0]!.headers['x-subscription-token'], braveKey);
+  assert.ok(!JSON.stringify(asked[0]!.headers).includes(liveKey));
+  assert.equal(reply.headers['x-service-route'], 'brave');
+  assert.equal(reply.headers['x-service-mode'], undefined);
+});
+
+test('the price is in the header, in the usage record and in the balance alike', async () => {
+  const { key, account } = await newKey();
+  const reply = await search({ num: 50 }, key);
+  resultsOf(reply);
+  assert.equal(reply.costMicros, priceMicros);
+  assert.equal(reply.headers['x-service-balance-cents'], '99');
+  assert.equal((await gateway.balance(account)).availableMicros, 1_000_000 - priceMicros);
+  const [record, ...others] = await usageOf(key);
+  assert.deepEqual(others, []);
+  const { created_at: _createdAt, ...fields } = record!;
+  assert.deepEqual(fields, {
+    model: 'Web search',
+    input_tokens: 0,
+    output_tokens: 0,
+    total_tokens: 0,
+    cost_cents: 0.5,
+    web_searches: 1,
+    request_id: reply.requestId,
+  });
+});
+
+test('an account pays by its multiplier, and by the one of searches before it', async () => {
+  const { key, account } = await newKey();
+  await gateway.program.cli('accounts', 'update', account, '--price-multiplier', '0.9');
+  await untilPrice(key, 4_500);
+  await gateway.program.cli('accounts', 'update', account, '--price-multiplier', '0.5', '--model', 'web-search');
+  await untilPrice(key, 2_500);
+});
+
+/** A running gateway hears of changes within seconds. */
+async function untilPrice(key: string, costMicros: number): Promise<void> {
+  for (let tries = 0; tries < 20; tries++) {
+    const reply = await search({}, key);
+    resultsOf(reply);
+    if (reply.costMicros === costMicros) return;
+    await setTimeout(250);
+  }
+  assert.fail(`it never cost ${costMicros}`);
+}
+
+const failures: [what: string, script: Script][] = [
+  ['is overloaded', answerStatus(429, { retryAfter: '9' })],
+  ['has a fault', answerStatus(500)],
+  ['refuses its key', answerStatus(401)],
+  ['takes no such query', answerStatus(422)],
+  ['breaks off', thenReset(null)],
+  ['is unreadable', answerJson('<html>')],
+];
+
+for (const [what, script] of failures) {
+  test(`when the first provider ${what}, the next one answers, at the same price`, async () => {
+    gateway.upstream.on(bravePath, script);
+    const { reply, asked } = await askedBy(() => search());
+    const { provider, results } = resultsOf(reply);
+    assert.deepEqual([provider, results.length, reply.costMicros], ['tavily', 1, priceMicros]);
+    assert.deepEqual(
+      asked.map((request) => request.path),
+      [bravePath, tavilyPath],
+    );
+    assert.deepEqual(asked[1]!.body, { query: 'how tall is the tower', max_results: 10 });
+    assert.equal(reply.headers['x-service-route'], 'tavily');
+  });
+}
+
+test('that nothing is found is an answer, and is charged', async () => {
+  gateway.upstream.on(bravePath, answerJson({ query: {}, web: { results: [] } }));
+  const reply = await search();
+  assert.deepEqual(resultsOf(reply).results, []);
+  assert.equal(reply.costMicros, priceMicros);
+});
+
+const endings: [what: string, scripts: readonly [Script, Script], status: number, code: string][] = [
+  ['are overloaded', [answerStatus(429), answerStatus(503)], 503, 'upstream_unavailable'],
+  ['refuse their keys', [answerStatus(401, { body: { error: `bad ${braveKey}` } }), answerStatus(403)], 502, 'upstream_error'],
+  ['do not take the query', [answerStatus(422), answerStatus(400)], 400, 'invalid_request'],
+];
+
+for (const [what, [brave, tavily], status, code] of endings) {
+  test(`when all providers ${what} it is a ${status}, free of charge`, async () => {
+    gateway.upstream.on(bravePath, brave);
+    gateway.upstream.on(tavilyPath, tavily);
+    const made = await newKey();
+    const reply = await search({}, made.key);
+    assert.deepEqual([reply.status, reply.error.code, reply.costMicros], [status, code, null], reply.text);
+    assert.ok(!reply.text.includes(braveKey));
+    await assertFree(made);
+  });
+}
+
+const refused: [body: unknown, param: string | null, message: RegExp][] = [
+  [{}, 'query', /query is required/],
+  [{ query: '' }, 'query', /empty/],
+  [{ query: ' \n ' }, 'query', /blank/],
+  [{ query: 'q'.repeat(401) }, 'query', /at most 400 characters; got 401/],
+  [{ query: ['a'] }, 'query', /string/],
+  ...[0, 51, -1, 1.5, '3', true].map((num): [unknown, string, RegExp] => [
+    { query: 'a', num },
+    'num',
+    /whole number from 1 to 50/,
+  ]),
+  [['a'], null, /object/],
+  ['{"query": "a"', null, /JSON/],
+];
+
+for (const mode of ['live', 'test'] as const) {
+  describe(`a ${mode} key`, () => {
+    test('is told which field does not fit; nothing is asked and nothing charged', async () => {
+      const made = await newKey({ mode });
+      const earlier = gateway.upstream.requests.length;
+      for (const [body, param, message] of refused) {
+        const reply = await gateway.post(path, { key: made.key, body: body as object | string });
+        assert.deepEqual([reply.status, reply.error.code, reply.error.param], [400, 'invalid_request', param], reply.text);
+        assert.match(reply.error.message, message);
+      }
+      assert.equal(gateway.upstream.requests.length, earlier);
+      assert.deepEqual(await usageOf(made.key), []);
+    });
+
+    test('is refused by caps', async () => {
+      const daily = await newKey({ mode, dailyCapMicros: micros(priceMicros - 1) });
+      const refusal = await search({}, daily.key);
+      assert.deepEqual([refusal.status, refusal.error.code], [429, 'key_daily_limit_reached'], refusal.text);
+      assert.match(refusal.error.message, /Not even one search would fit/);
+      assert.equal(refusal.headers['x-should-retry'], 'false');
+      const monthly = await search({}, (await newKey({ mode, monthlyCapMicros: zeroMicros })).key);
+      assert.deepEqual([monthly.status, monthly.error.code], [429, 'key_monthly_limit_reached']);
+      const exact = await newKey({ mode, dailyCapMicros: micros(priceMicros) });
+      resultsOf(await search({}, exact.key));
+      assert.equal((await search({}, exact.key)).status, 429);
+    });
+
+    test('is refused by its list of models, unless that names searches', async () => {
+      const other = await search({}, (await newKey({ mode, models: ['gpt-5-mini'] })).key);
+      assert.deepEqual([other.status, other.error.code, other.error.param], [403, 'model_not_allowed_for_key', null], other.text);
+      assert.match(other.error.message, /may not search the web/);
+      resultsOf(await search({}, (await newKey({ mode, models: ['web-search'] })).key));
+    });
+
+    test('is told what its rate limit has left, and refused beyond it', async () => {
+      const { key } = await newKey({ mode, requestsPerMinute: 2 });
+      const first = await search({}, key);
+      resultsOf(first);
+      assert.equal(first.headers['x-ratelimit-limit-requests'], '2');
+      assert.equal(first.headers['x-ratelimit-remaining-requests'], '1');
+      resultsOf(await search({}, key));
+      const third = await search({}, key);
+      assert.deepEqual([third.status, third.error.code], [429, 'rate_limit_exceeded']);
+      assert.match(String(third.headers['retry-after']), /^[1-9]\d*$/);
+    });
+
+    test('has its search once under an Idempotency-Key', async () => {
+      const { key } = await newKey({ mode });
+      const again = { 'idempotency-key': 'once' };
+      const first = await search({}, key, again);
+      const second = await search({}, key, again);
+      resultsOf(second);
+      assert.equal(second.text, first.text);
+      assert.deepEqual([second.headers['x-service-cache'], second.costMicros], ['idempotent-replay', 0]);
+      const conflict = await search({ num: 3 }, key, again);
+      assert.deepEqual([conflict.status, conflict.error.code], [422, 'idempotency_conflict']);
+      assert.equal((await usageOf(key)).length, 1);
+    });
+
+    test('has its search from the cache only where it asks for that', async () => {
+      const { key } = await newKey({ mode });
+      const cached = { 'x-service-cache': 'true' };
+      const first = await search({ temperature: 0 }, key);
+      const plain = await search({ temperature: 0 }, key);
+      assert.notEqual(resultsOf(plain).id, resultsOf(first).id, 'temperature is no field of a search');
+      const stored = await search({}, key, cached);
+      assert.equal(stored.costMicros, priceMicros);
+      const hit = await search({}, key, cached);
+      assert.deepEqual([hit.text, hit.costMicros, hit.headers['x-service-cache']], [stored.text, 0, 'hit']);
+      assert.equal((await search({}, key)).costMicros, priceMicros);
+      assert.equal((await search({ num: 3 }, key, cached)).costMicros, priceMicros);
+      assert.equal((await usageOf(key)).length, 5);
+    });
+  });
+}
+
+test('a balance that does not cover a search is a 402', async () => {
+  const { key } = await newKey({ creditUsd: 0.004_999 });
+  const reply = await search({}, key);
+  assert.deepEqual([reply.status, reply.error.code], [402, 'insufficient_balance'], reply.text);
+  assert.equal(reply.error.details?.['affordable_searches'], 0);
+});
+
+test('the command line restricts a key to searches and models', async () => {
+  const { id, key, account } = await gateway.program.createKey({ mode: 'test', models: 'web-search,gpt-5-mini' });
+  resultsOf(await search({}, key));
+  const listed = await gateway.program.cli<{ id: string; models: string[] }[]>('keys', 'list', '--account', account);
+  assert.deepEqual(listed.find((row) => row.id === id)?.models, ['web-search', 'gpt-5-mini']);
+  await assert.rejects(gateway.program.createKey({ account, models: 'web-searches' }), /no model 'web-searches'/);
+});
+
+test('test keys are answered by the sandbox with play money, and no provider is asked', async () => {
+  const { key, account } = await gateway.makeKey({ mode: 'test' });
+  const { availableMicros } = await gateway.balance(account, 'test');
+  const { reply, asked } = await askedBy(() => search({ num: 3 }, key));
+  const { provider, results } = resultsOf(reply);
+  assert.equal(provider, 'sandbox');
+  assert.deepEqual(
+    results.map(({ title }) => title),
+    [1, 2, 3].map((number) => `Result ${number} for “how tall is the tower”`),
+  );
+  assert.deepEqual([reply.headers['x-service-mode'], reply.headers['x-service-route']], ['test', 'sandbox']);
+  assert.equal((await gateway.balance(account, 'test')).availableMicros, availableMicros - priceMicros);
+  assert.equal(asked.length, 0);
+  const failed = await search({ query: 'x\nsandbox: status=529' }, key);
+  assert.deepEqual([failed.status, failed.error.code, failed.headers['retry-after']], [503, 'upstream_unavailable', '1']);
+  assert.equal((await gateway.balance(account, 'test')).availableMicros, availableMicros - priceMicros);
+});
+
+test('other methods and other kinds of body are refused', async () => {
+  for (const method of ['GET', 'PUT', 'DELETE']) {
+    const reply = await gateway.get(path, { method, key: liveKey });
+    assert.deepEqual([reply.status, reply.error.code, reply.headers['allow']], [405, 'method_not_allowed', 'POST']);
+  }
+  const form = await gateway.post(path, {
+    key: liveKey,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'query=a',
+  });
+  assert.deepEqual([form.status, form.error.code], [415, 'unsupported_media_type']);
+});
+
+test('a client that leaves stops the search, and pays nothing', async () => {
+  gateway.upstream.on(bravePath, hang);
+  const made = await newKey();
+  const index = gateway.upstream.requests.length;
+  const { request } = gateway.open(path, { key: made.key, body: { query: 'a' } });
+  const asked = await gateway.upstream.request(index);
+  request.destroy();
+  assert.equal(await asked.ended, 'aborted');
+  for (let tries = 0; tries < 20 && (await gateway.balance(made.account)).availableMicros < 1_000_000; tries++)
+    await setTimeout(50);
+  await assertFree(made);
+  assert.equal(gateway.upstream.requests.length, index + 1, 'nobody else is asked for a client that has gone');
+});
+
+test('a search that comes to its end shortly after its client has left is charged', async () => {
+  gateway.upstream.on(bravePath, slowly(numberedBrave()));
+  const { key, account } = await newKey();
+  const index = gateway.upstream.requests.length;
+  const { request } = gateway.open(path, { key, body: { query: 'a' } });
+  const asked = await gateway.upstream.request(index);
+  request.destroy();
+  assert.equal(await asked.ended, 'answered');
+  for (let tries = 0; tries < 20 && (await usageOf(key)).length === 0; tries++) await setTimeout(50);
+  assert.equal((await gateway.balance(account)).availableMicros, 1_000_000 - priceMicros);
+});
+
+for (const [what, config] of Object.entries({ 'no provider': {}, 'no price': { search: { price_usd: null } } })) {
+  test(`with ${what} a live key is told how the operator switches searches on`, async (t) => {
+    const other = await startGateway((upstream) => ({
+      ...config,
+      providers: what === 'no price' ? { brave: { base_url: `${upstream.url}/brave`, api_key: braveKey } } : {},
+    }));
+    t.after(() => other.stop());
+    const made = await other.makeKey({ mode: 'live', creditUsd: 1 });
+    const reply = await other.post(path, { key: made.key, body: { query: 'a' } });
+    assert.deepEqual([reply.status, reply.error.code], [503, 'upstream_unavailable'], reply.text);
+    assert.match(reply.error.message, /BRAVE_API_KEY.*search\.price_usd/);
+    assert.equal((await other.balance(made.account)).availableMicros, 1_000_000);
+    assert.equal(other.upstream.requests.length, 0);
+    if (what === 'no price') return;
+    const sandboxed = await other.post(path, { key: other.program.firstTestKey, body: { query: 'a' } });
+    assert.equal(sandboxed.status, 200, 'a test key has the sandbox');
+  });
+}
