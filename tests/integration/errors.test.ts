@@ -366,6 +366,43 @@ test('the reading endpoints refuse in the same way', async (t) => {
   }
 });
 
+const others: readonly (readonly [path: string, shape: 'messages' | 'other', body: object])[] = [
+  ['/v1/images/generations', 'other', { model: 'gpt-image-flare', prompt: 'A cat' }],
+  ['/v1/images/edits', 'other', { model: 'gpt-image-flare-edit', prompt: 'A cat', images: ['https://example.com/cat.png'] }],
+  ['/v1/web-search', 'other', { query: 'cats' }],
+  ['/v1/messages/count_tokens', 'messages', { model: 'claude-haiku-4-5', messages: [{ role: 'user', content: 'Hello!' }] }],
+];
+
+for (const [path, shape, asked] of others) {
+  test(`${path} refuses in the same way`, async (t) => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const table: Readonly<Record<string, readonly [ErrorCode, SendOptions, at?: string]>> = {
+      'without a key': ['invalid_api_key', { body: asked }],
+      'with a wrong key': ['invalid_api_key', { key: 'tg_live_wrong', body: asked }],
+      'a path below it': ['not_found', { key: testKey, body: asked }, `${path}/x`],
+      'a body over the limit': ['request_too_large', { key: testKey, body: { ...asked, padding: 'x'.repeat(20_000) } }],
+      'a form of another kind': ['unsupported_media_type', { key: testKey, headers: form, body: 'model=x' }],
+      text: ['unsupported_media_type', { key: testKey, headers: { 'content-type': 'text/plain' }, body: 'x' }],
+      'a compressed body': ['unsupported_media_type', { key: testKey, headers: { 'content-encoding': 'gzip' }, body: asked }],
+      'no JSON': ['invalid_request', { key: testKey, body: '{' }],
+      'no object': ['invalid_request', { key: testKey, body: '[]' }],
+      ...('model' in asked && { 'an unknown model': ['model_not_found', { key: testKey, body: { ...asked, model: 'nobody' } }] }),
+      ...Object.fromEntries(
+        ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].map((method) => [method, ['method_not_allowed', { method, key: testKey }]]),
+      ),
+    };
+    for (const [name, [code, options, at = path]] of Object.entries(table)) {
+      await t.test(name, async () => {
+        const reply = await gateway.post(at, options);
+        replies.push({ where: `${path}, ${name}`, reply });
+        assertShape(reply, shape, code);
+        if (code === 'method_not_allowed') assert.equal(reply.headers['allow'], 'POST');
+        if (name === 'an unknown model') assert.equal(reply.error.param, 'model');
+      });
+    }
+  });
+}
+
 test('bytes that are no HTTP request get a clear error too', async () => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   await once(socket, 'connect');
