@@ -1,0 +1,3 @@
+// Images once more, with PostgreSQL behind the gateway.
+process.env['TOLLGATE_TEST_DATABASE'] = 'postgres';
+await import('./images.test.ts');

@@ -1,0 +1,83 @@
+// The image calls of the official `openai` package against the started program: with a test key, and with a live one through the local
+// upstream.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import OpenAI, { BadRequestError, toFile } from 'openai';
+import { gif, png } from '../../src/providers/image-fixture.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { playImageProviders } from '../support/image-upstreams.ts';
+
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway();
+  playImageProviders(gateway.upstream);
+});
+after(() => gateway.stop());
+
+async function newClient(mode: 'live' | 'test'): Promise<OpenAI> {
+  const { key } = await gateway.makeKey({ mode, ...(mode === 'live' && { creditUsd: 5 }) });
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0, timeout: 20_000 });
+}
+
+const prompt = 'a red fox in the snow';
+const size = '1024x1024';
+
+async function fileAt(url: string | undefined): Promise<Buffer> {
+  const answer = await fetch(url!);
+  assert.equal(answer.headers.get('content-type'), 'image/png');
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+for (const mode of ['live', 'test'] as const) {
+  void describe(`with a ${mode} key`, () => {
+    test('images.generate gives links', async () => {
+      const client = await newClient(mode);
+      const { data, created } = await client.images.generate({ model: 'gpt-image-flare', prompt, n: 2, size, quality: 'low' });
+      assert.equal(data?.length, 2);
+      assert.ok(created > 0);
+      for (const { url } of data) {
+        const bytes = await fileAt(url);
+        if (mode === 'live') assert.ok(bytes.equals(png));
+        else assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [1_024, 1_024]);
+      }
+    });
+
+    test('images.generate gives base64 when it is asked for', async () => {
+      const client = await newClient(mode);
+      const { data } = await client.images.generate({ model: 'gpt-image-flare', prompt, response_format: 'b64_json' });
+      assert.deepEqual(Buffer.from(data![0]!.b64_json!, 'base64').subarray(0, 8), png.subarray(0, 8));
+    });
+
+    test('images.edit sends one file, or several', async () => {
+      const client = await newClient(mode);
+      const image = await toFile(png, 'fox.png', { type: 'image/png' });
+      const first = gateway.upstream.requests.length;
+      const one = await client.images.edit({ model: 'gpt-image-flare-edit', prompt, image, size });
+      await fileAt(one.data![0]!.url);
+      const images = [image, await toFile(gif, 'snow.gif', { type: 'image/gif' })];
+      const two = await client.images.edit({ model: 'gpt-image-sunburst-reference', prompt, image: images, n: 2 });
+      assert.equal(two.data?.length, 2);
+      const files = gateway.upstream.requests.slice(first).map(({ body }) => String(body).match(/filename="[^"]+"/g));
+      assert.deepEqual(
+        files,
+        mode === 'live' ? [['filename="image-1.png"'], ['filename="image-1.png"', 'filename="image-2.gif"']] : [],
+      );
+    });
+
+    test('a refusal is the error class of the package, with the field', async () => {
+      const client = await newClient(mode);
+      const image = await toFile(png, 'fox.png', { type: 'image/png' });
+      await assert.rejects(
+        client.images.edit({ model: 'gpt-image-flare-edit', prompt, image, mask: image }),
+        (error) => error instanceof BadRequestError && error.param === 'mask',
+      );
+    });
+
+    test('what the cost was is in the headers', async () => {
+      const client = await newClient(mode);
+      const { response } = await client.images.generate({ model: 'gpt-image-flare', prompt, n: 3 }).withResponse();
+      assert.equal(response.headers.get('x-service-cost-micros'), String(3 * 13_000));
+    });
+  });
+}

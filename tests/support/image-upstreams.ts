@@ -1,0 +1,73 @@
+// The providers of images as a local upstream plays them: OpenAI, Black Forest Labs and Gemini.
+import { gif, png } from '../../src/providers/image-fixture.ts';
+import { answerJson, answerStatus, type LocalUpstream, type Script } from './upstream.ts';
+
+export const imagePaths = {
+  generations: '/v1/images/generations',
+  edits: '/v1/images/edits',
+  gemini: '/v1beta/models/gemini-nano-banana-2.1:generateContent',
+  bfl: (model = 'flux-2-pro') => `/bfl/v1/${model}`,
+  bflState: '/bfl/v1/get_result',
+  bflImage: '/bfl/v1/delivery.png',
+} as const;
+
+/** The provider `bfl` of a configuration, which the gateway of the tests has not by itself. */
+export function bflAt({ url }: LocalUpstream, apiKey: string): object {
+  return { kind: 'bfl', base_url: `${url}/bfl/v1`, api_key: apiKey };
+}
+
+export const inputs = [png, gif].map((bytes) => `data:image/png;base64,${bytes.toString('base64')}`);
+
+/** Every provider draws what it is asked for, each in its own protocol. */
+export function playImageProviders(upstream: LocalUpstream): void {
+  upstream.on(imagePaths.generations, openaiDraws());
+  upstream.on(imagePaths.edits, openaiDraws());
+  upstream.on(imagePaths.gemini, geminiDraws);
+  upstream.on(imagePaths.bfl(), bflTakes(upstream));
+  upstream.on(imagePaths.bflState, bflReady(upstream));
+  upstream.on(imagePaths.bflImage, answerPng);
+}
+
+/** As many as were asked for, or `count`. */
+export function openaiDraws(count?: number): Script {
+  return (response, request) => {
+    const length = count ?? countAsked(request.body);
+    return answerJson({ created: 1, data: Array.from({ length }, () => ({ b64_json: png.toString('base64') })) })(
+      response,
+      request,
+    );
+  };
+}
+
+export const geminiDraws: Script = answerJson({
+  candidates: [
+    { content: { parts: [{ inlineData: { mimeType: 'image/png', data: png.toString('base64') } }] }, finishReason: 'STOP' },
+  ],
+});
+
+export const geminiRefuses: Script = answerJson({ promptFeedback: { blockReason: 'SAFETY' } });
+
+export function bflTakes({ url }: LocalUpstream): Script {
+  return answerJson({ id: 'task', polling_url: `${url}${imagePaths.bflState}?id=task` });
+}
+
+export function bflReady({ url }: LocalUpstream): Script {
+  return answerJson({ id: 'task', status: 'Ready', result: { sample: `${url}${imagePaths.bflImage}?signature=x` } });
+}
+
+export const bflPending: Script = answerJson({ id: 'task', status: 'Pending' });
+export const bflModerated: Script = answerJson({ id: 'task', status: 'Content Moderated' });
+
+export const openaiModerates: Script = answerStatus(400, {
+  body: { error: { code: 'moderation_blocked', message: 'Your request was rejected by the safety system.' } },
+});
+
+export const answerPng: Script = (response) => {
+  response.writeHead(200, { 'content-type': 'image/png' }).end(png);
+};
+
+/** Of a generation, which is JSON, or an edit, which is a form. */
+function countAsked(body: unknown): number {
+  if (typeof body === 'string') return Number(/name="n"\r\n\r\n(\d+)/.exec(body)?.[1]);
+  return (body as { n: number }).n;
+}
