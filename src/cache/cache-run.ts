@@ -29,7 +29,13 @@ export type CacheRunOptions = {
   readonly end: (response: WholeResponse | null) => void;
 };
 
-export const keptForMs = 7 * 24 * 60 * 60_000;
+const keptForMsMax = 7 * 24 * 60 * 60_000;
+
+/** An answer is not kept beyond its use. */
+export function keptForMsOf({ usableForMs = keptForMsMax }: WholeResponse): number {
+  return Math.min(usableForMs, keptForMsMax);
+}
+
 /** Of a row beside its body and headers: names, times, and its places in the indexes. */
 const rowBytes = 500;
 
@@ -55,7 +61,8 @@ export class CacheRun {
   }
 
   /** For the command that settles the request. */
-  async seal({ contentType, headers, body }: WholeResponse): Promise<SealedCached> {
+  async seal(response: WholeResponse): Promise<SealedCached> {
+    const { contentType, headers, body } = response;
     const { name, sealer } = this.#options;
     const sealed = await sealer.seal(body, placeOf(name));
     const headersJson = JSON.stringify(headers);
@@ -66,7 +73,7 @@ export class CacheRun {
       headers: headersJson,
       body: sealed.toString('base64'),
       sizeBytes: rowBytes + headersJson.length + sealed.length,
-      keptForMs,
+      keptForMs: keptForMsOf(response),
     };
   }
 

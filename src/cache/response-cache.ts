@@ -1,4 +1,5 @@
-// Answers to requests that are identical, for each account: the hot ones in memory, all of them in the database for seven days.
+// Answers to requests that are identical, for each account: the hot ones in memory, all of them in the database for seven
+// days, or as long as they are of use.
 // Requests that come together share one run. What the cache cannot read or do is a miss, never a failed request.
 import type { WholeResponse } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
@@ -6,7 +7,7 @@ import { ScopedMemory } from '../lib/scoped-memory.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
 import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
-import { CacheRun, keptForMs, placeOf } from './cache-run.ts';
+import { CacheRun, keptForMsOf, placeOf } from './cache-run.ts';
 import { type CachedRow, findCached } from './cached-rows.ts';
 import { Upkeep } from './upkeep.ts';
 
@@ -113,7 +114,7 @@ export class ResponseCache {
       return response ? { kind: 'hit', response } : { kind: 'abandoned' };
     }
     const share = (stored: WholeResponse | null) => {
-      if (stored) this.#remember(name, stored, keptForMs);
+      if (stored) this.#remember(name, stored, keptForMsOf(stored));
       end(stored);
     };
     const { bodyBytesMax } = this.#options;

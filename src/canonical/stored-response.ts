@@ -7,6 +7,8 @@ export type StoredResponse = {
   readonly headers: Readonly<Record<string, string>>;
   /** null: not kept, being too long, or its account keeping none. */
   readonly body: string | null;
+  /** From now on, where what it points to ends before it does. */
+  readonly usableForMs?: number;
 };
 
 /** One whose body was kept. */

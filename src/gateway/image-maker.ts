@@ -55,22 +55,24 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
   const isFree = (route: ImageRouteChosen) => !route.connected || gateway.routing.health.isFree(nameOf(route, asked));
   const ordered = [...asked.routes.filter(isFree), ...asked.routes.filter((route) => !isFree(route))];
   let failed: ImageJobFailed | null = null;
+  let lost = 0;
   for (const route of ordered) {
     const results = await callRoute(gateway, route, asked);
     const images = results.flatMap((result) => (result.kind === 'images' ? result.images : []));
     if (images.length > 0) return { kind: 'made', provider: route.provider, images: images.slice(0, asked.request.count) };
     const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
+    lost += failures.filter(mayHaveDrawn).length * (asked.request.count / results.length);
     // What the client can act on is told before what may pass.
     failed = failures.find(({ failure }) => nextStepAfter(failure) === 'never') ?? failures[0]!;
     if (asked.signal.aborted || nextStepAfter(failed.failure) === 'never') break;
   }
   if (!failed) throw new Error('an image model has no route');
-  return { kind: 'failed', failure: failed.failure, lost: lostBy(failed, asked) };
+  return { kind: 'failed', failure: failed.failure, lost };
 }
 
-/** Whoever was refused, or never reached, made none; of a provider that broke off we cannot know. */
-function lostBy({ failure, requestSent }: ImageJobFailed, { request }: ImagesToMake): number {
-  return requestSent && failure.kind !== 'status' && failure.kind !== 'connection' ? request.count : 0;
+/** Whoever refused, or was never reached, made none; of a provider that broke off, or that we left, we cannot know. */
+function mayHaveDrawn({ failure, requestSent }: ImageJobFailed): boolean {
+  return requestSent && failure.kind !== 'status';
 }
 
 async function callRoute(gateway: Gateway, route: ImageRouteChosen, asked: ImagesToMake): Promise<readonly ImageJobResult[]> {

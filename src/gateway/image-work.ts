@@ -92,7 +92,14 @@ class ImageWork implements Work {
     const body = { created: Math.floor(gateway.nowMs() / 1_000), model: model.id, data };
     const { ignored } = request;
     const headers = ignored.length > 0 ? { [gateway.headers.ignored]: writeIgnored(ignored) } : {};
-    return { kind: 'delivered', count: data.length, provider: made.provider, body, headers };
+    return {
+      kind: 'delivered',
+      count: data.length,
+      provider: made.provider,
+      body,
+      headers,
+      usableForMs: usableForMs(gateway, request),
+    };
   }
 
   async #show(image: ImageBytes): Promise<JsonObject> {
@@ -100,6 +107,13 @@ class ImageWork implements Work {
     if (request.responseFormat === 'b64_json') return { b64_json: image.bytes.toString('base64') };
     return { url: gateway.images.links.sign(incoming.baseUrl, await gateway.images.store.put(image)) };
   }
+}
+
+/** A link that is told once more must still lead somewhere for a while. */
+const linkUseMs = 3_600_000;
+
+function usableForMs({ config }: Gateway, { responseFormat }: ImageRequest): number | null {
+  return responseFormat === 'url' ? config.storage.keep_days * 86_400_000 - linkUseMs : null;
 }
 
 function isChatModel({ catalog }: Gateway, name: string): boolean {

@@ -38,6 +38,8 @@ export type Delivery =
       readonly body: JsonObject;
       /** Those that are part of the answer, and stay with it when it is stored. */
       readonly headers: Headers;
+      /** null: for ever. */
+      readonly usableForMs: number | null;
     }
   /** `lost`: pieces that a provider may have made all the same, which the operator pays. */
   | { readonly kind: 'failed'; readonly error: ApiError; readonly lost: number };
@@ -98,7 +100,8 @@ async function settle(admitted: Admitted, selling: Selling, { sale, delivery }: 
   const body = JSON.stringify(delivery.body);
   const ending = endingOf(selling);
   const priced = priceOf(sale, delivery.count);
-  const response = { status: 200, contentType: 'application/json; charset=utf-8', headers: delivery.headers, body };
+  const usable = delivery.usableForMs !== null && { usableForMs: delivery.usableForMs };
+  const response = { status: 200, contentType: 'application/json; charset=utf-8', headers: delivery.headers, body, ...usable };
   const charge = await chargeHold(selling, {
     ...priced,
     record: recordOf(sale, delivery, { ending, upstreamCostMicros: priced.upstreamCostMicros }),

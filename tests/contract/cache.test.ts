@@ -119,6 +119,17 @@ onEachStore((store) => {
     assert.deepEqual(errors, []);
   });
 
+  test('an answer that is of use for less time is not served beyond it', async (t) => {
+    const { clock, cache, openCache, run } = await open(t, store);
+    const name = nameOf(cache);
+    await run(cache, name, { ...response, usableForMs: dayMs });
+    clock.nowMs += dayMs - 1;
+    const other = openCache();
+    for (const each of [cache, other]) assert.equal(await servedBy(each, name), response.body);
+    clock.nowMs += 2;
+    for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), null);
+  });
+
   test('of requests that come together one runs, and the others get its answer', async (t) => {
     const { cache, settle } = await open(t, store);
     const name = nameOf(cache);

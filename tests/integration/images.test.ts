@@ -423,17 +423,18 @@ describe('failures', () => {
     await assertCharged(await draw(owner.key, { n: 2 }), { ...owner, images: 2, micros: 2 * 19_500 });
   });
 
-  const whole: [what: string, model: string, path: string, script: Script, status: number][] = [
+  /** `lost`: images that may have been drawn all the same. */
+  const whole: [what: string, model: string, path: string, script: Script, status: number, lost?: number][] = [
     ['OpenAI moderates', 'gpt-image-flare', imagePaths.generations, openaiModerates, 400],
     ['BFL moderates', 'flux-2', imagePaths.bflState, bflModerated, 400],
     ['Gemini blocks', 'nano-banana', imagePaths.gemini, geminiRefuses, 400],
     ['a server fails', 'gpt-image-flare', imagePaths.generations, answerStatus(500), 502],
     ['a server is busy', 'flux-2', imagePaths.bfl(), answerStatus(429), 503],
     ['the key is refused', 'nano-banana', imagePaths.gemini, answerStatus(403), 502],
-    ['a connection is cut', 'gpt-image-flare', imagePaths.generations, thenReset(null), 503],
-    ['nothing can be read', 'flux-2', imagePaths.bflImage, answerStatus(404), 502],
+    ['a connection is cut', 'gpt-image-flare', imagePaths.generations, thenReset(null), 503, 2],
+    ['nothing can be read', 'flux-2', imagePaths.bflImage, answerStatus(404), 502, 2],
   ];
-  for (const [what, model, path, script, status] of whole) {
+  for (const [what, model, path, script, status, lost = 0] of whole) {
     test(`${what}: ${status}, and free`, async (t) => {
       play(t, path, script);
       const owner = await newKey();
@@ -442,6 +443,8 @@ describe('failures', () => {
       assert.equal(reply.costMicros ?? 0, 0);
       assert.ok(!reply.text.includes(upstreamKey) && !reply.text.includes(gateway.upstream.url));
       await assertFree(owner);
+      const micros = model === 'flux-2' ? 30_000 : 13_000;
+      assert.deepEqual(await lossesOf(owner.account), lost > 0 ? [lost * micros] : []);
     });
   }
 
@@ -469,6 +472,11 @@ const secondRoutes: readonly {
     expected: [400, undefined, undefined],
   },
 ];
+
+async function lossesOf(account: string): Promise<number[]> {
+  const entries = gateway.database.read.selectFrom('entries').select('loss_micros').where('ledger_id', '=', `${account}:live`);
+  return (await entries.execute()).map((entry) => entry.loss_micros).filter((lossMicros) => lossMicros > 0);
+}
 
 describe('a second route', () => {
   for (const { model, what, script, expected } of secondRoutes) {
@@ -570,13 +578,22 @@ describe('the same request again', () => {
   for (const [what, body, header, hit] of cases) {
     test(what, async () => {
       const { key } = await newKey();
-      const headers = header === undefined ? {} : { 'x-service-cache': header };
+      const headers: Record<string, string> = header === undefined ? {} : { 'x-service-cache': header };
       const [first, again] = [await draw(key, body, headers), await draw(key, body, headers)];
       assert.deepEqual([again.headers['x-service-cache'], again.costMicros], hit ? ['hit', 0] : [undefined, 19_500]);
       assert.equal(urlsOf(first)[0] === urlsOf(again)[0], hit);
       assert.equal((await recordsOf(key)).length, hit ? 1 : 2);
     });
   }
+
+  test('an answer leaves the cache before its links end', async () => {
+    const { key, account } = await newKey();
+    const [url] = urlsOf(await draw(key, {}, { 'x-service-cache': 'true' }));
+    const linkEndsMs = Number(new URL(url!).searchParams.get('expires')) * 1_000;
+    const rows = gateway.database.read.selectFrom('cached_responses').select('expires_at_ms').where('account_id', '=', account);
+    const leftMs = linkEndsMs - (await rows.executeTakeFirstOrThrow()).expires_at_ms;
+    assert.ok(leftMs > 3_500_000 && leftMs <= 3_601_000, `${leftMs} ms`);
+  });
 
   test('an answer with fewer images than were asked for is not cached', async (t) => {
     play(t, imagePaths.generations, openaiDraws(1), openaiDraws());
@@ -623,12 +640,13 @@ describe('a client that leaves', () => {
     assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 19_500);
   });
 
-  test('stops what does not come, and pays nothing', async (t) => {
+  test("stops what does not come, and pays nothing: what the provider drew in vain is the operator's loss", async (t) => {
     play(t, imagePaths.generations, hang);
     const owner = await newKey();
     assert.equal(await (await leave(owner.key)).ended, 'aborted');
     await isSettled(owner.account);
     await assertFree(owner);
+    assert.deepEqual(await lossesOf(owner.account), [13_000]);
   });
 });
 

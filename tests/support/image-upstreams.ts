@@ -47,7 +47,7 @@ export const geminiDraws: Script = answerJson({
 
 export const geminiRefuses: Script = answerJson({ promptFeedback: { blockReason: 'SAFETY' } });
 
-export function bflTakes({ url }: LocalUpstream): Script {
+function bflTakes({ url }: LocalUpstream): Script {
   return answerJson({ id: 'task', polling_url: `${url}${imagePaths.bflState}?id=task` });
 }
 
@@ -62,7 +62,7 @@ export const openaiModerates: Script = answerStatus(400, {
   body: { error: { code: 'moderation_blocked', message: 'Your request was rejected by the safety system.' } },
 });
 
-export const answerPng: Script = (response) => {
+const answerPng: Script = (response) => {
   response.writeHead(200, { 'content-type': 'image/png' }).end(png);
 };
 
