@@ -141,7 +141,7 @@ testMutations(watchers, {
   },
   'the answer of a key is replayed to one that may not use the model': {
     file: 'gateway/run.ts',
-    guard: '  checkPermission(key, model);\n',
+    guard: '  checkPermission(key, work.modelId);\n',
     without: '',
     watchers: chat('the model list applies'),
   },
