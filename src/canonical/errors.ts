@@ -73,7 +73,7 @@ export const errorKinds = {
   unsupported_media_type: {
     status: 415,
     retry: false,
-    meaning: 'The body is not JSON by its content type, or is compressed.',
+    meaning: 'The body is not JSON by its content type (for image edits, nor a form), or is compressed.',
     remedy: 'Send uncompressed JSON with `Content-Type: application/json`.',
   },
   idempotency_conflict: {
@@ -85,7 +85,8 @@ export const errorKinds = {
   idempotency_body_not_retained: {
     status: 422,
     retry: false,
-    meaning: 'The request with this Idempotency-Key succeeded and was charged, but its answer was too long to be kept.',
+    meaning:
+      'The request with this Idempotency-Key succeeded and was charged, but its answer was not kept: it was too long, or its account keeps none.',
     remedy:
       'It never runs twice under this key: use a new one to run it anew, or let the operator raise `idempotency.body_limit_bytes`.',
   },
