@@ -96,6 +96,7 @@ class ImageWork implements Work {
       kind: 'delivered',
       count: data.length,
       provider: made.provider,
+      isWhole: data.length === request.count && made.provider === this.provider,
       body,
       headers,
       usableForMs: usableForMs(gateway, request),

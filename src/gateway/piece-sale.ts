@@ -35,6 +35,8 @@ export type Delivery =
       readonly kind: 'delivered';
       readonly count: number;
       readonly provider: string;
+      /** Whether it is what whoever asks the same tomorrow is to get: all of it, by the route that the cache knows it by. */
+      readonly isWhole: boolean;
       readonly body: JsonObject;
       /** Those that are part of the answer, and stay with it when it is stored. */
       readonly headers: Headers;
@@ -106,7 +108,7 @@ async function settle(admitted: Admitted, selling: Selling, { sale, delivery }: 
     ...priced,
     record: recordOf(sale, delivery, { ending, upstreamCostMicros: priced.upstreamCostMicros }),
     response: selling.keeping.bodyBytesMax === null ? null : response,
-    isWhole: ending === 'complete' && delivery.count === sale.count,
+    isWhole: ending === 'complete' && delivery.isWhole,
   });
   if (!charge) throw takenOver();
   Object.assign(trace, { provider: delivery.provider, [sale.piece === 'image' ? 'images' : 'searches']: delivery.count });

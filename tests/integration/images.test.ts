@@ -491,6 +491,14 @@ describe('a second route', () => {
       );
       // The operator's own price, without the markup.
       await (reply.status === 200 ? assertCharged(reply, { ...owner, images: 1, micros: 10_000 }) : assertFree(owner));
+      if (reply.status !== 200) return;
+      // What a fallback drew is not what the cache knows the model's first route by.
+      const cached = { 'x-service-cache': 'true' };
+      for (const isSecond of [false, true]) {
+        const again = await draw(owner.key, { model, quality: 'low' }, cached);
+        const isHit = isSecond && what === 'stands by';
+        assert.deepEqual([again.status, again.headers['x-service-cache']], [200, isHit ? 'hit' : undefined]);
+      }
     });
   }
 });
