@@ -22,6 +22,12 @@ export const errorKinds = {
     meaning: 'The API key is missing, wrong, revoked or expired, or two different ones were sent.',
     remedy: 'Send one valid key as `Authorization: Bearer <key>` or `x-api-key`.',
   },
+  not_signed_in: {
+    status: 401,
+    retry: false,
+    meaning: 'The dashboard was asked without a session, or with one that has ended.',
+    remedy: 'Sign in.',
+  },
   insufficient_balance: {
     status: 402,
     retry: false,
@@ -46,6 +52,12 @@ export const errorKinds = {
     meaning: 'The account is frozen by the operator.',
     remedy: 'Contact the operator.',
   },
+  not_permitted: {
+    status: 403,
+    retry: false,
+    meaning: 'The signed-in user may not do this, or the request came from the page of another site.',
+    remedy: 'Ask an owner of the account, or an operator.',
+  },
   model_not_found: {
     status: 404,
     retry: false,
@@ -63,6 +75,12 @@ export const errorKinds = {
     retry: false,
     meaning: 'The path exists, the method does not.',
     remedy: 'Use a method of the `Allow` header.',
+  },
+  conflict: {
+    status: 409,
+    retry: false,
+    meaning: 'In the dashboard: it was done before, or something has changed meanwhile.',
+    remedy: 'Look again, then decide anew.',
   },
   request_too_large: {
     status: 413,

@@ -17,9 +17,12 @@ export type Tables = {
   idempotent_responses: IdempotentResponsesTable;
   cached_responses: CachedResponsesTable;
   revisions: RevisionsTable;
+  audit_log: AuditLogTable;
 };
 
 type Mode = 'live' | 'test';
+/** In an account: each may do what the one before may. */
+export type Role = 'member' | 'admin' | 'owner';
 type Flag = 0 | 1;
 
 export type AccountsTable = {
@@ -234,4 +237,20 @@ export type CachedResponsesTable = {
 type RevisionsTable = {
   name: string;
   value: number;
+};
+
+/** Every change that was made in the dashboard or by a command, append-only. */
+export type AuditLogTable = {
+  id: string;
+  actor_kind: 'user' | 'command' | 'service';
+  actor_id: string;
+  actor_name: string;
+  address: string | null;
+  account_id: string | null;
+  action: string;
+  subject: string;
+  /** JSON objects of the fields that changed. */
+  before: string | null;
+  after: string | null;
+  created_at_ms: number;
 };

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import type { FindSession } from '../users/session.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
 
@@ -14,6 +15,8 @@ export type ServerContext = {
   readonly lifecycle: Lifecycle;
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;
+  /** Who is signed in to the dashboard. */
+  readonly findSession: FindSession;
 };
 
 export type Lifecycle = {

@@ -4,6 +4,7 @@ import { ApiError } from '../canonical/errors.ts';
 import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
 import type { ServerContext } from './context.ts';
+import { addDashboardApi } from './dashboard-api/dispatch.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
@@ -63,12 +64,14 @@ export function createServer(context: ServerContext): FastifyInstance {
   acceptBytes(app, { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) });
   app.decorateRequest('requestId', '');
   app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('caller', null);
   app.addHook('onRequest', startTrace);
   app.addHook('onRequest', admit(context));
   app.addHook('onRequest', authenticate(context));
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
   addRoutes(app, routes, memoryWait);
+  addDashboardApi(app, context);
   return app;
 }
 

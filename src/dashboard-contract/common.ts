@@ -1,0 +1,20 @@
+// What several areas of the dashboard's API share.
+import { Type, type Static } from 'typebox';
+
+/** Each account has a live and a test ledger, each with keys of its own. */
+export const Mode = Type.Enum(['live', 'test']);
+export type Mode = Static<typeof Mode>;
+
+export type Role = 'member' | 'admin' | 'owner';
+
+/** For lists that grow. */
+export const PageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  cursor: Type.Optional(Type.String()),
+};
+
+/** Newest first. `next_cursor` goes into the next call; null on the last page. */
+export type Page<Row> = { readonly data: readonly Row[]; readonly next_cursor: string | null };
+
+/** Nothing is said but that it was done. */
+export type Done = { readonly ok: true };

@@ -1,0 +1,46 @@
+// What an endpoint of the dashboard's API is: who may call it, what goes in, what comes out. The one contract between the web app, which
+// imports these files as types only, and the server, which checks requests against their schemas.
+import type { Static, TObject } from 'typebox';
+
+/**
+ * Who may call: anybody; whoever is signed in; a member, an admin or an owner of the account in the path, each of whom may do what the one
+ * before may; or an operator, who is none of the account's.
+ */
+export type Access = 'public' | 'user' | 'member' | 'admin' | 'owner' | 'operator';
+
+/** `GET /accounts/:account/keys`, relative to `/dashboard-api`. Paths of accounts begin with `/accounts/:account`, operators' with `/operator`. */
+export type EndpointName = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
+
+export type Endpoint = {
+  readonly access: Access;
+  /** Of texts, whole numbers, booleans and lists of texts. */
+  readonly query?: TObject;
+  readonly body?: TObject;
+};
+
+declare const output: unique symbol;
+
+/** Answers with `Output`, as JSON. */
+type Answering<Output> = { readonly [output]?: Output };
+
+/** `endpoint<KeyList>()({ access: 'member', query: Type.Object({ mode: Mode }) })` */
+export function endpoint<Output>() {
+  return <const Shape extends Endpoint>(shape: Shape): Shape & Answering<Output> => shape;
+}
+
+export type Endpoints = Readonly<Record<EndpointName, Endpoint>>;
+
+export type OutputOf<E> = E extends Answering<infer Output> ? Output : never;
+/** Of an endpoint that takes none. */
+type Nothing = Readonly<Record<string, never>>;
+
+export type QueryOf<E> = E extends { readonly query: infer Schema extends TObject } ? Static<Schema> : Nothing;
+export type BodyOf<E> = E extends { readonly body: infer Schema extends TObject } ? Static<Schema> : Nothing;
+
+/** The names behind colons: of `GET /accounts/:account/keys/:key`, `account` and `key`. */
+export type ParameterOf<Name extends string> = Name extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Parameter}/${infer Further}`
+    ? Parameter | ParameterOf<Further>
+    : Rest
+  : never;
+export type ParametersOf<Name extends string> = Readonly<Record<ParameterOf<Name>, string>>;

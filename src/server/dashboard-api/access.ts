@@ -1,0 +1,62 @@
+// Who calls the dashboard's API, and whether he may. An account that is not the caller's is like one that does not exist.
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../../canonical/errors.ts';
+import type { Access } from '../../dashboard-contract/endpoint.ts';
+import type { Role } from '../../db/schema.ts';
+import type { Membership, Session } from '../../users/session.ts';
+import type { ServerContext } from '../context.ts';
+
+export type Caller = {
+  readonly session: Session | null;
+  /** Of the account in the path; null: there is none in it. */
+  readonly account: Membership | null;
+};
+
+/** Throws ApiError: 401 without a session where one is needed, 404 for an account of others, 403 for what the caller may not do. */
+export async function callerOf(context: ServerContext, request: FastifyRequest, access: Access): Promise<Caller> {
+  const session = await context.findSession(request.headers);
+  if (access === 'public') return { session, account: null };
+  if (!session) throw new ApiError('not_signed_in', 'You are not signed in, or your session has ended. Sign in.');
+  if (access === 'user') return { session, account: null };
+  if (access === 'operator') {
+    // Nor does anybody else learn what operators can ask for.
+    if (!session.isOperator) throw new ApiError('not_found', 'There is no such page for you.');
+    return { session, account: null };
+  }
+  return { session, account: membershipOf(session, request, access) };
+}
+
+const ranks: Readonly<Record<Role, number>> = { member: 0, admin: 1, owner: 2 };
+
+export function isAtLeast(role: Role, least: Role): boolean {
+  return ranks[role] >= ranks[least];
+}
+
+function membershipOf(session: Session, request: FastifyRequest, least: Role): Membership {
+  const { account: accountId } = request.params as { readonly account?: string };
+  const membership = session.memberships.find((candidate) => candidate.accountId === accountId);
+  if (!membership) throw new ApiError('not_found', 'There is no such account, or it is not yours.');
+  if (isAtLeast(membership.role, least)) return membership;
+  throw new ApiError('not_permitted', `Only ${least === 'owner' ? 'an owner' : 'an admin or owner'} of the account may do this.`);
+}
+
+/**
+ * A Fastify onRequest hook for whatever changes something. The browser says which site a request comes from; one that says nothing is
+ * no browser's, and has no cookie of ours unless it was given one. Throws ApiError 403.
+ */
+export function checkOrigin({ gateway }: ServerContext) {
+  const publicUrl = gateway.config.server.public_url;
+  const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
+  return (request: FastifyRequest, _reply: unknown, next: () => void): void => {
+    const { origin } = request.headers;
+    const site = request.headers['sec-fetch-site'];
+    const isForeign =
+      origin === undefined ? site === 'cross-site' || site === 'same-site' : !isOurs(origin, request, publicOrigin);
+    if (isForeign) throw new ApiError('not_permitted', 'This request came from the page of another site.');
+    next();
+  };
+}
+
+function isOurs(origin: string, request: FastifyRequest, publicOrigin: string | null): boolean {
+  return origin === publicOrigin || origin === `${request.protocol}://${request.host}`;
+}

@@ -1,0 +1,105 @@
+// The dashboard's API: every endpoint of the contract, in the same steps. Origin, session, access, validation, the handler, the audit log.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { TObject } from 'typebox';
+import { recordChange } from '../../audit/audit-log.ts';
+import { invalidRequest } from '../../canonical/errors.ts';
+import { contract } from '../../dashboard-contract/contract.ts';
+import type { Access, Endpoint, EndpointName } from '../../dashboard-contract/endpoint.ts';
+import { compileSchema } from '../../lib/schema.ts';
+import type { Session } from '../../users/session.ts';
+import type { ServerContext } from '../context.ts';
+import { checkContentType, readJsonBody } from '../middleware/body.ts';
+import { callerOf, checkOrigin, type Caller } from './access.ts';
+import type { AnyHandler, Changed, Handlers } from './handlers.ts';
+import { operatorHandlers } from './operator.ts';
+
+export const dashboardApiPath = '/dashboard-api';
+
+const handlers: Handlers<typeof contract> = {
+  ...operatorHandlers,
+};
+
+export function addDashboardApi(app: FastifyInstance, context: ServerContext): void {
+  for (const [name, endpoint] of Object.entries(contract) as [EndpointName, Endpoint][]) {
+    const [method, path] = name.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
+    const handler = (handlers as Readonly<Record<string, AnyHandler>>)[name]!;
+    const readQuery = queryReader(endpoint.query);
+    const readBody = bodyReader(endpoint.body);
+    app.route({
+      method,
+      url: dashboardApiPath + path,
+      config: { auth: 'none' },
+      onRequest: [...(method === 'GET' ? [] : [checkOrigin(context), checkContentType]), admitCaller(context, endpoint.access)],
+      handler: async (request, reply) => {
+        const { session, account } = request.caller!;
+        const params = request.params as Record<string, string>;
+        const call = { context, params, query: readQuery(request), body: readBody(request), session, account, request };
+        const result = await handler(call as Parameters<AnyHandler>[0]);
+        reply.header('cache-control', 'no-store');
+        if (method === 'GET') return result;
+        const { output, change } = result as Changed<unknown>;
+        if (change)
+          await recordChange(context.database, {
+            actor: actorOf(request, session),
+            change,
+            accountId: account?.accountId ?? null,
+          });
+        return output;
+      },
+    });
+  }
+}
+
+/** Before the body is read: a stranger cannot make the gateway read one. */
+export function admitCaller(context: ServerContext, access: Access) {
+  return async (request: FastifyRequest): Promise<void> => {
+    request.caller = await callerOf(context, request, access);
+  };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set where the dashboard's API is called. */
+    caller: Caller | null;
+  }
+}
+
+function actorOf(request: FastifyRequest, session: Session | null) {
+  const { userId: id, email: name } = session ?? { userId: 'nobody', email: 'not signed in' };
+  return { kind: 'user', id, name, address: request.ip } as const;
+}
+
+const emptyObject = {};
+
+function bodyReader(schema: TObject | undefined): (request: FastifyRequest) => unknown {
+  if (!schema) return () => emptyObject;
+  const check = compileSchema(schema);
+  return (request) => checked(check, readJsonBody(request));
+}
+
+/** A query is text: what the schema says is a number, a boolean or a list is made one first. */
+function queryReader(schema: TObject | undefined): (request: FastifyRequest) => unknown {
+  if (!schema) return () => emptyObject;
+  const check = compileSchema(schema);
+  const types = schema.properties as Record<string, { readonly type?: string }>;
+  return (request) => {
+    const query = request.query as Record<string, string | string[]>;
+    const known = Object.entries(query).filter(([name, value]) => name in types && value !== '');
+    return checked(check, Object.fromEntries(known.map(([name, value]) => [name, fromText(types[name]!.type, value)])));
+  };
+}
+
+function fromText(type: string | undefined, value: string | string[]): unknown {
+  if (type === 'array') return [value].flat();
+  if (typeof value !== 'string') return value;
+  if ((type === 'integer' || type === 'number') && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  if (type === 'boolean' && /^(true|false)$/.test(value)) return value === 'true';
+  return value;
+}
+
+function checked(check: ReturnType<typeof compileSchema>, value: unknown): unknown {
+  const problem = check(value);
+  if (!problem) return value;
+  const subject = problem.path === '' ? 'The request' : `\`${problem.path}\``;
+  throw invalidRequest(problem.path === '' ? null : problem.path, `${subject} ${problem.message}.`);
+}
