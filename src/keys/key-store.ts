@@ -15,6 +15,8 @@ export type KeyStore = {
   readonly isFamiliar: (text: string) => boolean;
   /** null: not a key, unknown, or revoked. */
   readonly find: (text: string) => Promise<ApiKey | null>;
+  /** As it is now, read at each call. null: the account has no such key. */
+  readonly findById: (accountId: string, keyId: string) => Promise<ApiKey | 'revoked' | null>;
   readonly close: () => void;
 };
 
@@ -58,6 +60,7 @@ export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: K
       }
       return key;
     },
+    findById: (accountId, keyId) => readKeyById(database, accountId, keyId),
     close: () => clearInterval(timer),
   };
 }
@@ -83,16 +86,29 @@ const accountLimitColumns = [
 ] as const;
 
 async function readKey(database: Database, digest: string): Promise<ApiKey | null> {
-  const row = await database.read
-    .selectFrom('api_keys')
-    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-    .selectAll('api_keys')
-    .select(accountColumns)
-    .select(accountLimitColumns)
+  const row = await selectKeys(database)
     .where('api_keys.digest', '=', digest)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
   return row ? toApiKey(row, await readModelMultipliers(database, row.account_id)) : null;
+}
+
+async function readKeyById(database: Database, accountId: string, keyId: string): Promise<ApiKey | 'revoked' | null> {
+  const row = await selectKeys(database)
+    .where('api_keys.id', '=', keyId)
+    .where('api_keys.account_id', '=', accountId)
+    .executeTakeFirst();
+  if (!row) return null;
+  return row.revoked_at_ms === null ? toApiKey(row, await readModelMultipliers(database, accountId)) : 'revoked';
+}
+
+function selectKeys(database: Database) {
+  return database.read
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .selectAll('api_keys')
+    .select(accountColumns)
+    .select(accountLimitColumns);
 }
 
 async function readModelMultipliers(database: Database, accountId: string): Promise<ApiKey['modelMultipliersPpm']> {

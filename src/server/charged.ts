@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Endpoint } from '../gateway/endpoint.ts';
 import { run } from '../gateway/run.ts';
 import type { Handler, ServerContext } from './context.ts';
-import { keyOf } from './context.ts';
+import { keyOf, publicUrlOf } from './context.ts';
 import { httpClient } from './http-client.ts';
 import { linkBaseOf } from './image-files.ts';
 import { readJsonBody } from './middleware/body.ts';
@@ -21,8 +21,9 @@ export function runEndpoint(
     // Whoever has left before anything ran pays nothing; nor does who was told that the body came too late, and sent the rest all the same.
     if (!request.raw.socket.writable) return reply.hijack();
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
+    const path = publicUrlOf(request);
     // Anthropic's SDK reads the id under this name.
-    if (request.routeOptions.url?.startsWith('/v1/messages')) reply.header('request-id', request.requestId);
+    if (path.startsWith('/v1/messages')) reply.header('request-id', request.requestId);
     const running = run(
       gateway,
       endpoint,
@@ -30,7 +31,7 @@ export function runEndpoint(
         requestId: request.requestId,
         key: keyOf(request),
         method: request.method,
-        path: request.routeOptions.url ?? request.url,
+        path,
         idempotencyKey: headerOf(request, 'idempotency-key'),
         cacheHeader: headerOf(request, cacheHeader),
         versionHeaders: headersOf(request, versionHeaders),

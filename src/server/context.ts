@@ -45,10 +45,17 @@ declare module 'fastify' {
     queryKey?: boolean;
     /** Runs a model, or has it count: refused while draining or overloaded. */
     charged?: boolean;
+    /** The public URL that it is another way to; left out: it is none. */
+    publicUrl?: string;
   }
 }
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** The pattern of the public URL that was asked for, or that this one is another way to; of one that nothing matches, the URL itself. */
+export function publicUrlOf({ routeOptions, url }: FastifyRequest): string {
+  return routeOptions.config.publicUrl ?? routeOptions.url ?? url;
+}
 
 /** The key of a route that requires one. */
 export function keyOf(request: FastifyRequest): ApiKey {

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { createAddressList } from '../lib/addresses.ts';
 import type { ServerContext } from './context.ts';
 import { addDashboardApi } from './dashboard-api/dispatch.ts';
+import { addDashboardStreams } from './dashboard-api/streams.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
@@ -72,6 +73,7 @@ export function createServer(context: ServerContext): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
   addRoutes(app, routes, memoryWait);
   addDashboardApi(app, context);
+  addDashboardStreams(app, context, memoryWait);
   return app;
 }
 

@@ -9,8 +9,7 @@ import type { ServerContext } from '../context.ts';
 
 /** A Fastify onRequest hook. Throws ApiError 401, 403, or 429 where too many wrong keys came from. */
 export function authenticate({ keys, gateway }: ServerContext) {
-  const { test_mode: testMode, limits } = gateway.config;
-  const failedKeys = createFailedKeys(limits.failed_keys_per_minute, gateway.nowMs);
+  const failedKeys = createFailedKeys(gateway.config.limits.failed_keys_per_minute, gateway.nowMs);
   return async (request: FastifyRequest): Promise<void> => {
     const { auth = 'required', queryKey = false } = request.routeOptions.config;
     if (auth === 'none' || request.is404) return;
@@ -22,15 +21,19 @@ export function authenticate({ keys, gateway }: ServerContext) {
         'An API key is missing. Send it as `Authorization: Bearer <key>` or `x-api-key: <key>`.',
       );
     }
-    const key = keys.recall(sent) ?? (await lookUp({ keys, failedKeys }, sent, request.ip));
-    if (key.mode === 'test' && !testMode.enabled) {
-      throw new ApiError('invalid_api_key', 'Test keys are switched off here (`test_mode.enabled`). Use a live key.');
-    }
-    checkExpiry(key, gateway.nowMs());
-    checkAddress(key, request.ip);
-    request.apiKey = key;
-    Object.assign(request.trace, { keyId: key.id, accountId: key.accountId, mode: key.mode });
+    useKey(gateway, keys.recall(sent) ?? (await lookUp({ keys, failedKeys }, sent, request.ip)), request);
   };
+}
+
+/** From here on the request is this key's. Throws ApiError 401 or 403 where the key may not be used now, or not from there. */
+export function useKey({ config, nowMs }: ServerContext['gateway'], key: ApiKey, request: FastifyRequest): void {
+  if (key.mode === 'test' && !config.test_mode.enabled) {
+    throw new ApiError('invalid_api_key', 'Test keys are switched off here (`test_mode.enabled`). Use a live key.');
+  }
+  checkExpiry(key, nowMs());
+  checkAddress(key, request.ip);
+  request.apiKey = key;
+  Object.assign(request.trace, { keyId: key.id, accountId: key.accountId, mode: key.mode });
 }
 
 type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };

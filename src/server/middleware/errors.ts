@@ -6,6 +6,7 @@ import type { ClientFormat } from '../../formats/format.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import { LedgerUnavailable } from '../../ledger/batcher.ts';
 import type { Logger } from '../../lib/log.ts';
+import { publicUrlOf } from '../context.ts';
 
 /** A Fastify error handler. What is not an ApiError is our own fault: logged with its cause, told without. */
 export function errorHandler(log: Logger) {
@@ -20,13 +21,13 @@ export function errorHandler(log: Logger) {
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.trace.errorCode = error.code;
   // Anthropic's SDK reads the id under this name. An answer has it from its handler, but a 401 or a 415 never gets that far.
-  if (formatAt(request.url).name === 'messages') reply.header('request-id', request.requestId);
+  if (formatAt(publicUrlOf(request)).name === 'messages') reply.header('request-id', request.requestId);
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds));
   return reply
     .code(error.status)
     .headers(error.headers)
     .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(errorBody(error, request.url, request.requestId)));
+    .send(JSON.stringify(errorBody(error, publicUrlOf(request), request.requestId)));
 }
 
 export function errorBody(error: ApiError, url: string, requestId: string): object {
