@@ -6,7 +6,8 @@ import type { CachedResponsesTable } from '../db/schema.ts';
 import { firstWithin } from '../lib/first-within.ts';
 import type { CacheName } from './cache-name.ts';
 
-export type CachedRow = Pick<Selectable<CachedResponsesTable>, 'content_type' | 'headers' | 'body' | 'expires_at_ms'>;
+const read = ['content_type', 'headers', 'body', 'expires_at_ms', 'cost_micros', 'input_tokens', 'output_tokens'] as const;
+export type CachedRow = Pick<Selectable<CachedResponsesTable>, (typeof read)[number]>;
 
 /** Without its body, from an index alone. */
 type RowSize = Pick<Selectable<CachedResponsesTable>, 'account_id' | 'digest' | 'expires_at_ms' | 'size_bytes'>;
@@ -21,7 +22,7 @@ const pageRows = 1_000;
 export async function findCached(database: Database, name: CacheName, nowMs: number): Promise<CachedRow | null> {
   const row = await database.read
     .selectFrom('cached_responses')
-    .select(['content_type', 'headers', 'body', 'expires_at_ms'])
+    .select(read)
     .where('account_id', '=', name.accountId)
     .where('digest', '=', name.digest)
     .where('generation', '=', name.generation)

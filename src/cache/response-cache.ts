@@ -1,7 +1,7 @@
 // Answers to requests that are identical, for each account: the hot ones in memory, all of them in the database for seven
 // days, or as long as they are of use.
 // Requests that come together share one run. What the cache cannot read or do is a miss, never a failed request.
-import type { WholeResponse } from '../canonical/stored-response.ts';
+import { type WholeResponse, worthOfRow } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
 import { ScopedMemory } from '../lib/scoped-memory.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
@@ -135,12 +135,13 @@ export class ResponseCache {
     }
   }
 
-  async #read(name: CacheName, { content_type, headers, body }: CachedRow): Promise<WholeResponse> {
+  async #read(name: CacheName, row: CachedRow): Promise<WholeResponse> {
     return {
       status: 200,
-      contentType: content_type,
-      headers: JSON.parse(headers) as Record<string, string>,
-      body: await this.#sealer.open(body, placeOf(name)),
+      contentType: row.content_type,
+      headers: JSON.parse(row.headers) as Record<string, string>,
+      body: await this.#sealer.open(row.body, placeOf(name)),
+      ...worthOfRow(row),
     };
   }
 

@@ -12,10 +12,15 @@ export type Tables = {
   hold_owners: HoldOwnersTable;
   entries: EntriesTable;
   charges: ChargesTable;
+  charge_days: ChargeDaysTable;
   prices: PricesTable;
   account_model_prices: AccountModelPricesTable;
   idempotent_responses: IdempotentResponsesTable;
   cached_responses: CachedResponsesTable;
+  activity_days: ActivityDaysTable;
+  recent_errors: RecentErrorsTable;
+  key_uses: KeyUsesTable;
+  provider_hours: ProviderHoursTable;
   revisions: RevisionsTable;
   audit_log: AuditLogTable;
 };
@@ -178,7 +183,32 @@ export type ChargesTable = {
   /** The part of the cost that neither balance nor caps had room for. */
   loss_micros: Micros;
   hold_micros: Micros;
+  /** How many calls to providers it took; 1 where it was not counted yet. */
+  attempts: Generated<number>;
+  /** From the request's arrival to its settlement; null: made before it was kept. */
+  duration_ms: number | null;
+  /** From its arrival to the first piece of a stream; null: answered whole, or made before it was kept. */
+  first_byte_ms: number | null;
   created_at_ms: number;
+};
+
+/** Sums of charges, kept in the transaction of each. A day is the UTC day of the charge, `2026-11-21`. */
+type ChargeDaysTable = {
+  ledger_id: string;
+  day: string;
+  key_id: string;
+  model_id: string;
+  endpoint: string;
+  requests: number;
+  /** All input, that from a provider's cache included. */
+  input_tokens: number;
+  /** Of it, what was read from a provider's cache. */
+  cached_tokens: number;
+  output_tokens: number;
+  images: number;
+  cost_micros: Micros;
+  upstream_cost_micros: Micros;
+  loss_micros: Micros;
 };
 
 /** The terms that charges were made at, append-only; canonical/price-terms.ts writes and reads them. */
@@ -213,6 +243,10 @@ export type IdempotentResponsesTable = {
   body: Uint8Array | null;
   stored_at_ms: number | null;
   expires_at_ms: number | null;
+  /** What the answer was charged at when it was made, and its tokens; null: not known. */
+  cost_micros: Micros | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
 };
 
 /** The answers of the content cache. */
@@ -231,6 +265,59 @@ export type CachedResponsesTable = {
   size_bytes: number;
   created_at_ms: number;
   expires_at_ms: number;
+  /** What the answer was charged at when it was made, and its tokens; null: not known. */
+  cost_micros: Micros | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+};
+
+/** Sums of the requests that were not charged, by UTC day. Counted in memory first: a process that is killed loses seconds of them. */
+type ActivityDaysTable = {
+  account_id: string;
+  mode: Mode;
+  day: string;
+  key_id: string;
+  /** '': the request failed before its model was known. */
+  model_id: string;
+  /** `hit`, `idempotent-replay`, or the code of an error. */
+  outcome: string;
+  requests: number;
+  /** What the answers that were given once more had cost, as far as it is known; likewise their tokens. */
+  saved_micros: Micros;
+  input_tokens: number;
+  output_tokens: number;
+};
+
+/** The last errors that an account was told. */
+type RecentErrorsTable = {
+  account_id: string;
+  mode: Mode;
+  created_at_ms: number;
+  request_id: string;
+  key_id: string;
+  /** '': the request failed before its model was known. */
+  model_id: string;
+  /** As its route is written: `/v1/chat/completions`. */
+  path: string;
+  code: string;
+};
+
+/** When a request last came with a key, whatever became of it. */
+type KeyUsesTable = {
+  key_id: string;
+  last_used_at_ms: number;
+};
+
+/** How providers answered, by UTC hour: a histogram, whose buckets activity/latency.ts defines. */
+type ProviderHoursTable = {
+  /** `2026-11-21T12` */
+  hour: string;
+  provider: string;
+  /** Of a stream the time to its first piece is counted, of a whole answer all of it. */
+  kind: 'stream' | 'whole';
+  ending: 'good' | 'bad' | 'refused' | 'unknown';
+  latency_bucket: number;
+  calls: number;
 };
 
 /** Counters that triggers raise; a process polls them to learn that what it keeps in memory is out of date. */

@@ -53,7 +53,7 @@ function ask(content: readonly object[], readUrls: ReadUrls, fields: Partial<Cou
     request: parseCountRequest({ model: 'm', messages: [{ role: 'user', content }] }),
     routes: [route],
     forwardable: {},
-    trace: { requestId: 'req_1' },
+    trace: { requestId: 'req_1', startedAtMs: 0 },
     signal: new AbortController().signal,
     ...fields,
   };

@@ -45,6 +45,8 @@ export type Gateway = {
 /** What is known of a request for its one log line; filled in as it goes. Never holds a key, a prompt or an answer. */
 export type RequestTrace = {
   requestId: string;
+  /** By `performance.now()`. */
+  startedAtMs: number;
   accountId?: string;
   keyId?: string;
   mode?: 'live' | 'test';
@@ -69,5 +71,11 @@ export type RequestTrace = {
   ending?: 'complete' | 'cut-off' | 'failed';
   errorCode?: string;
   upstreamStatus?: number | null;
+  /** From the request's arrival to the first piece of a stream. */
   firstByteMs?: number;
 };
+
+/** Since the request's arrival, in whole milliseconds. */
+export function elapsedMs({ startedAtMs }: RequestTrace): number {
+  return Math.round(performance.now() - startedAtMs);
+}

@@ -57,11 +57,11 @@ export class Keeping {
     return { ...(stored && { stored }), ...(cached && { cached }) };
   }
 
-  /** The ledger has written what was sealed. */
+  /** The ledger has written what was sealed, with what it was charged at. */
   noteStored(response: StoredResponse): void {
     const { claim, run } = this.#options;
     claim?.noteStored(response);
-    if (this.#cached) run?.noteStored(this.#cached);
+    if (this.#cached) run?.noteStored({ ...this.#cached, worth: response.worth });
   }
 }
 

@@ -13,7 +13,7 @@ import { reserve } from './hold.ts';
 import { refuseHold } from './hold-refusal.ts';
 import type { Keeping } from './keeping.ts';
 import { endingOf, requestHeaders, stopWhenForsaken } from './running.ts';
-import { chargeHold, giveBack } from './settle.ts';
+import { chargeHold, giveBack, timesOf } from './settle.ts';
 
 export type Sale = {
   readonly endpoint: 'images' | 'web-search';
@@ -106,7 +106,7 @@ async function settle(admitted: Admitted, selling: Selling, { sale, delivery }: 
   const response = { status: 200, contentType: 'application/json; charset=utf-8', headers: delivery.headers, body, ...usable };
   const charge = await chargeHold(selling, {
     ...priced,
-    record: recordOf(sale, delivery, { ending, upstreamCostMicros: priced.upstreamCostMicros }),
+    record: recordOf(sale, delivery, { ending, upstreamCostMicros: priced.upstreamCostMicros, ...timesOf(trace) }),
     response: selling.keeping.bodyBytesMax === null ? null : response,
     isWhole: ending === 'complete' && delivery.isWhole,
   });
@@ -125,7 +125,7 @@ async function settle(admitted: Admitted, selling: Selling, { sale, delivery }: 
 function recordOf(
   { endpoint, modelId, modelName, piece, priceVersion }: Sale,
   { count, provider }: Sold['delivery'],
-  { ending, upstreamCostMicros }: Pick<ChargeRecord, 'ending' | 'upstreamCostMicros'>,
+  course: Pick<ChargeRecord, 'ending' | 'upstreamCostMicros' | keyof ReturnType<typeof timesOf>>,
 ): ChargeRecord {
   return {
     modelId,
@@ -137,9 +137,8 @@ function recordOf(
     images: piece === 'image' ? count : 0,
     usageSource: 'upstream',
     priceVersion,
-    upstreamCostMicros,
-    ending,
     streamed: false,
+    ...course,
   };
 }
 

@@ -5,9 +5,10 @@ import { keepPrice, type PriceTerms } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { countUsage, totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
-import type { StoredResponse } from '../canonical/stored-response.ts';
+import { type StoredResponse, worthOf } from '../canonical/stored-response.ts';
 import type { Micros } from '../lib/money.ts';
 import { floorToCents, zeroMicros } from '../lib/money.ts';
+import { elapsedMs, type RequestTrace } from './gateway.ts';
 import { providerNameOf } from './route.ts';
 import type { Running } from './running.ts';
 
@@ -81,7 +82,7 @@ export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Ch
   charging.isResolved = true;
   if (outcome.type === 'superseded') return noteSuperseded(charging, upstreamCostMicros);
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
-  if (response) keeping.noteStored(response);
+  if (response) keeping.noteStored({ ...response, worth: worthOf({ costMicros: outcome.chargedMicros, usage: record.usage }) });
   Object.assign(trace, {
     costMicros: outcome.chargedMicros,
     upstreamCostMicros,
@@ -94,6 +95,11 @@ export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Ch
 function noteSuperseded({ trace }: Charging, lossMicros: Micros): null {
   Object.assign(trace, { ending: 'failed', lossMicros });
   return null;
+}
+
+/** What a charge is kept with of the request's course. */
+export function timesOf(trace: RequestTrace): Pick<ChargeRecord, 'attempts' | 'durationMs' | 'firstByteMs'> {
+  return { attempts: trace.attempts ?? 1, durationMs: elapsedMs(trace), firstByteMs: trace.firstByteMs ?? null };
 }
 
 /** What an upstream had done before it failed, which the operator pays. */
@@ -151,7 +157,7 @@ type Priced = {
   readonly priceVersion: string;
 };
 
-function recordOf({ model, format, attempt, request }: Running, ended: Ended, priced: Priced): ChargeRecord {
+function recordOf({ model, format, attempt, request, trace }: Running, ended: Ended, priced: Priced): ChargeRecord {
   return {
     modelId: model.id,
     modelName: model.displayName,
@@ -165,6 +171,7 @@ function recordOf({ model, format, attempt, request }: Running, ended: Ended, pr
     upstreamCostMicros: priced.upstreamCostMicros,
     ending: ended.ending,
     streamed: request.stream,
+    ...timesOf(trace),
   };
 }
 

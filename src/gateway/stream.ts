@@ -6,6 +6,7 @@ import { tryRoutes, type Tried } from './attempts.ts';
 import { callUpstream, type CallFailed } from './call.ts';
 import { endFailed, takenOver } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
+import { elapsedMs } from './gateway.ts';
 import { HoldGrowth } from './hold-growth.ts';
 import { Output } from './output.ts';
 import { answerContextOf, endingOf, responseToStore, stopWhenForsaken, wasForsaken, type Running } from './running.ts';
@@ -19,7 +20,11 @@ export async function streamAnswer(running: Running): Promise<void> {
     const tried = await tryRoutes(running, async (noteAnswer) => {
       const reply = await callUpstream(running);
       if (reply.kind === 'failure') return reply;
-      return relay(running, openFrames(running, reply, answerContextOf(running)), { output, growth, noteAnswer });
+      const noteFirst = () => {
+        running.trace.firstByteMs = elapsedMs(running.trace);
+        noteAnswer();
+      };
+      return relay(running, openFrames(running, reply, answerContextOf(running)), { output, growth, noteAnswer: noteFirst });
     });
     if (tried.kind === 'failure') await fail(running, tried, output);
   } finally {

@@ -68,7 +68,8 @@ export class Claim {
     const { database, name, requestId, nowMs } = this.#options;
     const isKept = response.body !== null && Buffer.byteLength(response.body) <= this.bodyBytesMax;
     const kept = isKept ? response : { ...response, body: null };
-    const isOurs = await storeClaim(database, name, { requestId, sealed: await this.seal(kept), nowMs: nowMs() });
+    const sealed = await this.seal(kept);
+    const isOurs = await storeClaim(database, name, { requestId, sealed, worth: response.worth, nowMs: nowMs() });
     if (isOurs) this.noteStored(response);
   }
 

@@ -1,6 +1,7 @@
 // The table of idempotent requests: who runs one, and what came of it. A claim is one statement, so that of any number of processes one
 // gets it. What it came to is written by the ledger, in the transaction that charges it.
 import { type Selectable, sql } from 'kysely';
+import type { AnswerWorth } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
 import type { IdempotentResponsesTable } from '../db/schema.ts';
 import type { SealedResponse } from './claim.ts';
@@ -37,7 +38,8 @@ export async function takeClaim(database: Database, name: RequestName, { request
     values (${name.keyId}, ${name.keyDigest}, ${name.fingerprint}, 'running', ${owner}, ${requestId})
     on conflict (key_id, key_digest) do update set
       fingerprint = excluded.fingerprint, state = 'running', owner = excluded.owner, request_id = excluded.request_id,
-      status = null, content_type = null, headers = null, body = null, stored_at_ms = null, expires_at_ms = null
+      status = null, content_type = null, headers = null, body = null, stored_at_ms = null, expires_at_ms = null,
+      cost_micros = null, input_tokens = null, output_tokens = null
     where idempotent_responses.expires_at_ms <= ${nowMs}
       or (idempotent_responses.expires_at_ms is null
         and not exists (select 1 from hold_owners where hold_owners.owner = idempotent_responses.owner))
@@ -45,11 +47,18 @@ export async function takeClaim(database: Database, name: RequestName, { request
   return rows.length > 0;
 }
 
+export type ToStore = {
+  readonly requestId: string;
+  readonly sealed: SealedResponse;
+  readonly worth: AnswerWorth | undefined;
+  readonly nowMs: number;
+};
+
 /** Writes the answer of a request that was free of charge. Returns whether the key was still the request's. */
 export async function storeClaim(
   database: Database,
   { keyId, keyDigest }: RequestName,
-  { requestId, sealed, nowMs }: { readonly requestId: string; readonly sealed: SealedResponse; readonly nowMs: number },
+  { requestId, sealed, worth, nowMs }: ToStore,
 ): Promise<boolean> {
   const { numUpdatedRows } = await database.write
     .updateTable('idempotent_responses')
@@ -61,6 +70,9 @@ export async function storeClaim(
       body: sealed.body === null ? null : Buffer.from(sealed.body, 'base64'),
       stored_at_ms: nowMs,
       expires_at_ms: nowMs + sealed.keptForMs,
+      cost_micros: worth?.costMicros,
+      input_tokens: worth?.inputTokens,
+      output_tokens: worth?.outputTokens,
     })
     .where('key_id', '=', keyId)
     .where('key_digest', '=', keyDigest)

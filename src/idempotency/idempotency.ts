@@ -1,7 +1,7 @@
 // Each Idempotency-Key runs once at a time, and once in all if it succeeds. Requests of one process wait for each other in memory; one of
 // them asks the database, again and again while another process runs, which works with any number of replicas.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoredResponse } from '../canonical/stored-response.ts';
+import { type StoredResponse, worthOfRow } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
@@ -142,6 +142,7 @@ export class Idempotency {
       status: row.status ?? 200,
       contentType: row.content_type ?? '',
       headers: JSON.parse(row.headers ?? '{}') as Record<string, string>,
+      ...worthOfRow(row),
     };
     if (row.body === null) return { ...head, body: null };
     const response = { ...head, body: await this.#sealer.open(row.body, `${row.key_id} ${row.key_digest}`) };

@@ -1,5 +1,6 @@
 // The state that the ledger decides on, as values: a book holds what a batch of commands touches, loaded by a store.
 // An entry is the only thing that changes a balance, so the way it changes one is written here once.
+import type { AnswerWorth } from '../canonical/stored-response.ts';
 import type { EntryKind } from '../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
 import type { CachedAnswer, ChargeRecord, LedgerId, StoredAnswer } from './commands.ts';
@@ -92,6 +93,7 @@ export type StoredResponse = Omit<StoredAnswer, 'keptForMs'> & {
   readonly keyId: string;
   readonly storedAtMs: number;
   readonly expiresAtMs: number;
+  readonly worth: AnswerWorth;
 };
 
 /** The answer of a settled request, for identical ones of its account. */
@@ -99,6 +101,7 @@ export type CachedResponse = Omit<CachedAnswer, 'keptForMs'> & {
   readonly accountId: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
+  readonly worth: AnswerWorth;
 };
 
 export function availableMicrosOf(ledger: Pick<LedgerState, 'postedMicros' | 'heldMicros'>): Micros {

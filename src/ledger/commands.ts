@@ -132,6 +132,12 @@ export type ChargeRecord = {
   /** `complete`, or `cut-off` when the client left. */
   readonly ending: 'complete' | 'cut-off';
   readonly streamed: boolean;
+  /** How many calls to providers it took. */
+  readonly attempts: number;
+  /** From the request's arrival to its settlement, in whole milliseconds; null: not known. */
+  readonly durationMs: number | null;
+  /** From its arrival to the first piece of a stream; null: it was answered whole, or nothing came. */
+  readonly firstByteMs: number | null;
 };
 
 export type Outcome =

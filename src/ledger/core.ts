@@ -4,6 +4,7 @@
 // A ledger's time never goes back: a clock that does would open a day or a month that had ended.
 import assert from 'node:assert/strict';
 import type { KeptPrice } from '../canonical/price-terms.ts';
+import { type AnswerWorth, worthOf } from '../canonical/stored-response.ts';
 import { totalInputTokens } from '../canonical/usage.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
 import {
@@ -180,7 +181,8 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
     createdAtMs: timeOf(ledger, nowMs),
   });
   const charge = chargeOf(command, hold, entry);
-  const kept = { response: responseOf(command, entry), cached: cachedOf(command, entry) };
+  const worth = worthOf(charge);
+  const kept = { response: responseOf(command, entry, worth), cached: cachedOf(command, entry, worth) };
   return { outcome: chargedBy(entry), entry, charge, price: command.price, ...kept };
 }
 
@@ -288,17 +290,17 @@ function chargeOf(command: Settle, hold: ReservedHold, entry: Entry): Charge {
   };
 }
 
-function responseOf({ holdId, keyId, stored }: Settle, { createdAtMs }: Entry): StoredResponse | null {
+function responseOf({ holdId, keyId, stored }: Settle, { createdAtMs }: Entry, worth: AnswerWorth): StoredResponse | null {
   if (!stored) return null;
   const { keptForMs, ...answer } = stored;
-  return { ...answer, requestId: holdId, keyId, storedAtMs: createdAtMs, expiresAtMs: createdAtMs + keptForMs };
+  return { ...answer, requestId: holdId, keyId, storedAtMs: createdAtMs, expiresAtMs: createdAtMs + keptForMs, worth };
 }
 
 /** The account is the one that pays, whatever the caller meant. */
-function cachedOf({ cached }: Settle, { ledgerId, createdAtMs }: Entry): CachedResponse | null {
+function cachedOf({ cached }: Settle, { ledgerId, createdAtMs }: Entry, worth: AnswerWorth): CachedResponse | null {
   if (!cached) return null;
   const { keptForMs, ...answer } = cached;
-  return { ...answer, accountId: accountIdOf(ledgerId), createdAtMs, expiresAtMs: createdAtMs + keptForMs };
+  return { ...answer, accountId: accountIdOf(ledgerId), createdAtMs, expiresAtMs: createdAtMs + keptForMs, worth };
 }
 
 function chargedBy(entry: Entry): Outcome {

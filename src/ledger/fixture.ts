@@ -81,6 +81,9 @@ export const record: ChargeRecord = {
   upstreamCostMicros: micros(1),
   ending: 'complete',
   streamed: false,
+  attempts: 2,
+  durationMs: 1_500,
+  firstByteMs: null,
 };
 
 type Asked = { readonly holdId: string; readonly ledgerId: LedgerId; readonly keyId: string };

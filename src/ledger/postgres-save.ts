@@ -73,6 +73,9 @@ const chargeColumns: Columns<ChargesTable> = {
   cost_micros: 'bigint',
   loss_micros: 'bigint',
   hold_micros: 'bigint',
+  attempts: 'bigint',
+  duration_ms: 'bigint',
+  first_byte_ms: 'bigint',
   created_at_ms: 'bigint',
 };
 const holdColumns: Columns<HoldsTable> = {
@@ -107,6 +110,9 @@ const responseColumns: Columns<IdempotentResponsesTable> = {
   headers: 'text',
   stored_at_ms: 'bigint',
   expires_at_ms: 'bigint',
+  cost_micros: 'bigint',
+  input_tokens: 'bigint',
+  output_tokens: 'bigint',
   body: 'text',
 };
 const cachedColumns: Columns<CachedResponsesTable> = {
@@ -118,6 +124,9 @@ const cachedColumns: Columns<CachedResponsesTable> = {
   size_bytes: 'bigint',
   created_at_ms: 'bigint',
   expires_at_ms: 'bigint',
+  cost_micros: 'bigint',
+  input_tokens: 'bigint',
+  output_tokens: 'bigint',
   body: 'text',
 };
 

@@ -1,5 +1,6 @@
 // Between the ledger's values and the database's rows, the same for every store.
 import type { Insertable, Selectable } from 'kysely';
+import type { AnswerWorth } from '../canonical/stored-response.ts';
 import type { CachedResponsesTable, ChargesTable, EntriesTable, HoldsTable, IdempotentResponsesTable } from '../db/schema.ts';
 import type { CachedResponse, Charge, Entry, Hold, StoredResponse } from './book.ts';
 import type { LedgerId } from './commands.ts';
@@ -93,6 +94,7 @@ export function rowOfResponse(response: StoredResponse): ResponseRow {
     body: response.body,
     stored_at_ms: response.storedAtMs,
     expires_at_ms: response.expiresAtMs,
+    ...rowOfWorth(response.worth),
   };
 }
 
@@ -103,7 +105,8 @@ export const bodyIfKept = `case when (select accounts.retain_responses
 /** Of an insert that meets the row of the key: it takes the place of the claim of the same request, and of no other. */
 export const onOwnClaim = `on conflict (key_id, key_digest) do update set
   state = excluded.state, status = excluded.status, content_type = excluded.content_type, headers = excluded.headers,
-  body = excluded.body, stored_at_ms = excluded.stored_at_ms, expires_at_ms = excluded.expires_at_ms
+  body = excluded.body, stored_at_ms = excluded.stored_at_ms, expires_at_ms = excluded.expires_at_ms,
+  cost_micros = excluded.cost_micros, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens
 where idempotent_responses.request_id = excluded.request_id`;
 
 /** With the body in base64, like a response's. */
@@ -120,7 +123,12 @@ export function rowOfCached(cached: CachedResponse): CachedRow {
     size_bytes: cached.sizeBytes,
     created_at_ms: cached.createdAtMs,
     expires_at_ms: cached.expiresAtMs,
+    ...rowOfWorth(cached.worth),
   };
+}
+
+function rowOfWorth({ costMicros, inputTokens, outputTokens }: AnswerWorth) {
+  return { cost_micros: costMicros, input_tokens: inputTokens, output_tokens: outputTokens };
 }
 
 /** Where a new answer, as `row`, is stored: an account that was purged meanwhile, or keeps no answers, stores none. */
@@ -130,7 +138,8 @@ export const ofKeepingAccount = `accounts.id = row.account_id and accounts.cache
 /** Of an insert that meets an older answer to the same request. */
 export const onOlderAnswer = `on conflict (account_id, digest) do update set
   generation = excluded.generation, content_type = excluded.content_type, headers = excluded.headers, body = excluded.body,
-  size_bytes = excluded.size_bytes, created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms`;
+  size_bytes = excluded.size_bytes, created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms,
+  cost_micros = excluded.cost_micros, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens`;
 
 export function rowOfCharge(charge: Charge): ChargeRow {
   return {
@@ -158,6 +167,9 @@ export function rowOfCharge(charge: Charge): ChargeRow {
     cost_micros: charge.costMicros,
     loss_micros: charge.lossMicros,
     hold_micros: charge.holdMicros,
+    attempts: charge.attempts,
+    duration_ms: charge.durationMs,
+    first_byte_ms: charge.firstByteMs,
     created_at_ms: charge.createdAtMs,
   };
 }
@@ -187,6 +199,9 @@ export function chargeOfRow(row: ChargeRow): Charge {
     upstreamCostMicros: row.upstream_cost_micros,
     ending: row.ending,
     streamed: row.streamed === 1,
+    attempts: row.attempts,
+    durationMs: row.duration_ms,
+    firstByteMs: row.first_byte_ms,
     costMicros: row.cost_micros,
     lossMicros: row.loss_micros,
     holdMicros: row.hold_micros,

@@ -36,7 +36,6 @@ declare module 'fastify' {
     trace: RequestTrace;
     /** Set by `authenticate`; null where no key was sent and none is needed. */
     apiKey: ApiKey | null;
-    startedAtMs: number;
   }
   interface FastifyContextConfig {
     /** `none`: keys are not looked at. `optional`: a wrong key is refused all the same. */

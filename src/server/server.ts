@@ -64,7 +64,6 @@ export function createServer(context: ServerContext): FastifyInstance {
   const routes = routesOf(context, metrics);
   acceptBytes(app, { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) });
   app.decorateRequest('requestId', '');
-  app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('caller', null);
   app.addHook('onRequest', startTrace);
   app.addHook('onRequest', admit(context));

@@ -17,13 +17,21 @@ import { openKeyStore } from '../../src/keys/key-store.ts';
 import { digestKeyFrom } from '../../src/keys/key-text.ts';
 import { createKey } from '../../src/keys/manage-keys.ts';
 import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { micros } from '../../src/lib/money.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const secret = Buffer.from('a secret');
 const dayMs = 24 * 3_600_000;
 const never = new AbortController().signal;
 const signal = never;
-const responseOf = (body: string): WholeResponse => ({ status: 200, contentType: 'text/plain', headers: { 'x-a': 'b' }, body });
+const responseOf = (body: string): WholeResponse => ({
+  status: 200,
+  contentType: 'text/plain',
+  headers: { 'x-a': 'b' },
+  body,
+  // What settlements here charge, with the tokens of the fixture's record.
+  worth: { costMicros: micros(30), inputTokens: 100, outputTokens: 10 },
+});
 const response = responseOf('héllo '.repeat(10_000));
 
 async function open(t: TestContext, store: StoreKind, options: Partial<ResponseCacheOptions> = {}) {

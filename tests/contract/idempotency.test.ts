@@ -20,6 +20,8 @@ const response: StoredResponse = {
   contentType: 'text/plain',
   headers: { 'x-a': 'b' },
   body: 'héllo '.repeat(10_000),
+  // What settlements here charge, with the tokens of the fixture's record.
+  worth: { costMicros: micros(30), inputTokens: 100, outputTokens: 10 },
 };
 const never = new AbortController().signal;
 const nameOf = (body: object = {}, idempotencyKey = 'order-1') =>
@@ -91,6 +93,18 @@ onEachStore((store) => {
     await (await claimOf(two, 'r2', nameOf({ a: 1 }))).end();
     const rows = await database.read.selectFrom('idempotent_responses').selectAll().execute();
     assert.deepEqual(rows, []);
+  });
+
+  test('what an answer had cost stays with it where it is stored for nothing; of older rows it is not known', async (t) => {
+    const { one, two, database } = await open(t, store);
+    for (const [key, { worth, ...unworthy }] of Object.entries({ known: response, older: response })) {
+      const claim = await claimOf(one, key, nameOf({}, key));
+      await claim.store(key === 'known' ? response : unworthy);
+      await claim.end();
+      const begun = await two.begin(nameOf({}, key), { requestId: 'r2', signal: never });
+      assert.deepEqual(begun.kind === 'stored' && begun.response.worth, key === 'known' ? worth : undefined);
+    }
+    assert.equal((await database.read.selectFrom('idempotent_responses').select('state').execute()).length, 2);
   });
 
   test('of many processes and requests at once one gets the key; when it fails another does', async (t) => {

@@ -43,6 +43,26 @@ onEachStore((store) => {
       uncollectedMicros: 0,
       failedMicros: 0,
     });
+    const details = await database.read.selectFrom('charges').select(['attempts', 'duration_ms', 'first_byte_ms']).execute();
+    assert.deepEqual({ ...details[0] }, { attempts: 1, duration_ms: null, first_byte_ms: null });
+    const { ledger_id, key_id, model_id, endpoint, ...sums } = (await database.read
+      .selectFrom('charge_days')
+      .selectAll()
+      .executeTakeFirst())!;
+    assert.deepEqual([ledger_id, key_id, model_id, endpoint], ['acc:live', 'k', 'm', 'chat']);
+    assert.deepEqual(sums, {
+      day: '2026-11-21',
+      requests: 1,
+      input_tokens: 100,
+      cached_tokens: 40,
+      output_tokens: 10,
+      images: 0,
+      cost_micros: 30,
+      upstream_cost_micros: 1,
+      loss_micros: 0,
+    });
+    const uses = await database.read.selectFrom('key_uses').selectAll().execute();
+    assert.deepEqual({ ...uses[0] }, { key_id: 'k', last_used_at_ms: startMs });
     for (const change of ['update entries set loss_micros = 1', 'delete from entries', 'update charges set loss_micros = 1']) {
       await assert.rejects(store.execute(database, change), /append-only/);
     }

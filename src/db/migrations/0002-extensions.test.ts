@@ -18,7 +18,11 @@ test('books of the first version go on in this one: nothing is lost, and an open
   // As the first version left it.
   for (const action of ['update', 'delete']) connection.exec(`drop trigger entries_refuse_${action}`);
   connection.exec('alter table ledgers drop column last_entry_at_ms');
-  for (const column of ['web_searches', 'images']) connection.exec(`alter table charges drop column ${column}`);
+  for (const table of ['charge_days', 'activity_days', 'recent_errors', 'key_uses', 'provider_hours']) {
+    connection.exec(`drop table ${table}`);
+  }
+  const details = ['web_searches', 'images', 'attempts', 'duration_ms', 'first_byte_ms'];
+  for (const column of details) connection.exec(`alter table charges drop column ${column}`);
   connection.exec(
     'alter table charges drop column price_id; drop table prices; drop table account_model_prices; drop table idempotent_responses',
   );

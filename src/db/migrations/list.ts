@@ -11,6 +11,7 @@ import { idempotentResponses, idempotentResponsesOnPostgres } from './0005-idemp
 import { cachedResponses, cachedResponsesOnPostgres } from './0006-cached-responses.ts';
 import { limits, limitsOnPostgres } from './0007-limits.ts';
 import { images } from './0008-images.ts';
+import { activity, activityOnPostgres } from './0009-activity.ts';
 import { auditLog, auditLogOnPostgres } from './0011-audit-log.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -24,6 +25,7 @@ const sqlite = {
   '0006-cached-responses': cachedResponses,
   '0007-limits': limits,
   '0008-images': images,
+  '0009-activity': activity,
   '0011-audit-log': auditLog,
 } satisfies Migrations;
 
@@ -36,6 +38,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0006-cached-responses': cachedResponsesOnPostgres,
   '0007-limits': limitsOnPostgres,
   '0008-images': images,
+  '0009-activity': activityOnPostgres,
   '0011-audit-log': auditLogOnPostgres,
 };
 

@@ -9,8 +9,7 @@ import type { Metrics } from '../metrics.ts';
 export function trace({ log, lifecycle, metrics }: { log: Logger; lifecycle: Lifecycle; metrics: Metrics }) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     request.requestId = newIdWithPrefix('req');
-    request.trace = { requestId: request.requestId };
-    request.startedAtMs = performance.now();
+    request.trace = { requestId: request.requestId, startedAtMs: performance.now() };
     request.apiKey = null;
     reply.header('x-request-id', request.requestId);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
@@ -19,7 +18,7 @@ export function trace({ log, lifecycle, metrics }: { log: Logger; lifecycle: Lif
       metrics.observe({
         route: request.routeOptions.url ?? null,
         status: reply.raw.statusCode,
-        seconds: (performance.now() - request.startedAtMs) / 1_000,
+        seconds: (performance.now() - request.trace.startedAtMs) / 1_000,
         trace: request.trace,
       });
     });
@@ -35,7 +34,8 @@ function writeLine(log: Logger, request: FastifyRequest, reply: FastifyReply): v
     method: request.method,
     route: request.routeOptions.url ?? null,
     status: reply.raw.statusCode,
-    duration_ms: Math.round((performance.now() - request.startedAtMs) * 10) / 10,
+    duration_ms: Math.round((performance.now() - known.startedAtMs) * 10) / 10,
+    first_byte_ms: known.firstByteMs,
     client_gone: !reply.raw.writableFinished,
     account_id: known.accountId,
     key_id: known.keyId,

@@ -1,0 +1,50 @@
+// What is kept of each request for whoever looks at an account: details of those that were charged, on both databases.
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { ledgerIdOf } from '../../src/ledger/commands.ts';
+import { listCharges } from '../../src/ledger/queries.ts';
+import { answerContent } from '../support/answers.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { startGateway } from '../support/gateway.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { answerStatus } from '../support/upstream.ts';
+
+const prices = { input: 1, output: 10 };
+const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000, prices };
+const routes = [{ provider: 'openai', model: 'm', api: 'chat' }];
+const chat = endpoints.find(({ name }) => name === 'chat')!;
+const answer = answerContent('chat', { text: 'An answer.', tokens: { input: 10, output: 3 } });
+
+async function start(t: TestContext, store: string) {
+  const databaseUrl = store === 'PostgreSQL' ? await createDatabase() : undefined;
+  const gateway = await startGateway(
+    { models: { priced: { ...limits, routes } }, retries: { max_attempts: 3, backoff_base_ms: 1, budget_floor: 10 } },
+    { databaseUrl },
+  );
+  t.after(() => gateway.stop());
+  return gateway;
+}
+
+for (const store of ['SQLite', 'PostgreSQL']) {
+  void describe(`on ${store}`, () => {
+    test('a charge keeps how many calls it took, how long, and when a stream began', async (t) => {
+      const gateway = await start(t, store);
+      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      const ask = (stream: boolean) => gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) });
+      gateway.upstream.on(chat.upstreamPath, answerStatus(500), answer);
+      const whole = await ask(false);
+      const streamed = await ask(true);
+      const { charges } = await listCharges(gateway.database.read, {
+        ledgerId: ledgerIdOf(account, 'live'),
+        limit: 9,
+        cursor: null,
+      });
+      const [later, earlier] = charges;
+      assert.deepEqual([later?.id, earlier?.id, charges.length], [streamed.requestId, whole.requestId, 2]);
+      assert.deepEqual([earlier?.attempts, earlier?.firstByteMs], [2, null]);
+      assert.equal(later?.attempts, 1);
+      for (const { durationMs } of charges) assert.ok(Number.isSafeInteger(durationMs), String(durationMs));
+      assert.ok(later.firstByteMs !== null && later.firstByteMs <= later.durationMs!, `${later.firstByteMs} ms`);
+    });
+  });
+}
