@@ -28,6 +28,11 @@ export function searchPriceFor({ model, provider, tool, ...factor }: SearchPrice
   };
 }
 
+/** The price of a search by the endpoint of its own, which the operator states in USD: no markup is added. */
+export function endpointSearchPicos(priceUsd: number, multiplierPpm: number): Picos {
+  return scaleByFactor(picosFromUsd(priceUsd), { markup: 1, multiplierPpm }, { isListPrice: true });
+}
+
 /**
  * USD a search. Both publish $10 per 1 000 searches; OpenAI's preview is $25 on models that do not think, with the tokens of its results
  * free. Read on other sites that quote platform.claude.com/docs and platform.openai.com/docs/pricing, 2026-11-21: to be checked there.

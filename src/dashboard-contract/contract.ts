@@ -1,7 +1,9 @@
 // Every endpoint of the dashboard's API.
+import { modelsEndpoints } from './models.ts';
 import { operatorEndpoints } from './operator.ts';
 
 export const contract = {
+  ...modelsEndpoints,
   ...operatorEndpoints,
 };
 

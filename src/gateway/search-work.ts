@@ -2,10 +2,11 @@
 import { ApiError } from '../canonical/errors.ts';
 import type { PageSearch } from '../canonical/search-source.ts';
 import { searchModelId } from '../canonical/web-search.ts';
-import { scaleByFactor } from '../catalog/price.ts';
+import { endpointSearchPicos } from '../catalog/search-price.ts';
 import type { JsonObject } from '../formats/format.ts';
 import { multiplierPpmFor } from '../keys/api-key.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
+import { picosFromUsd } from '../lib/money.ts';
 import { parseSearchRequest } from '../search/search-request.ts';
 import { writeSearchBody } from '../search/search-result.ts';
 import type { WebSearcher } from '../search/web-searcher.ts';
@@ -70,17 +71,15 @@ class SearchWork implements Work {
   #saleTo({ key }: Admitted): Sale {
     const { price_usd: priceUsd } = this.#gateway.config.search;
     if (priceUsd === null) throw notConfigured();
-    const statedPicos = BigInt(Math.round(priceUsd * 1_000_000)) * picosPerMicro;
-    const factor = { markup: 1, multiplierPpm: multiplierPpmFor(key, searchModelId) };
     return {
       endpoint: 'web-search',
       modelId: searchModelId,
       modelName: searchModelName,
       piece: 'search',
       count: 1,
-      listPicos: scaleByFactor(statedPicos, factor, { isListPrice: true }),
+      listPicos: endpointSearchPicos(priceUsd, multiplierPpmFor(key, searchModelId)),
       // What the provider takes is not known: it is the operator's own price that a loss is booked at.
-      upstreamPicos: statedPicos,
+      upstreamPicos: picosFromUsd(priceUsd),
       priceVersion: '0',
       countField: null,
     };
@@ -94,8 +93,6 @@ class SearchWork implements Work {
     return { kind: 'delivered', count: 1, provider, isWhole: true, body, headers: {}, usableForMs: null };
   }
 }
-
-const picosPerMicro = 1_000_000n;
 
 function notConfigured(): ApiError {
   return new ApiError(

@@ -11,11 +11,13 @@ import type { ServerContext } from '../context.ts';
 import { checkContentType, readJsonBody } from '../middleware/body.ts';
 import { callerOf, checkOrigin, type Caller } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
+import { modelsHandlers } from './models.ts';
 import { operatorHandlers } from './operator.ts';
 
 export const dashboardApiPath = '/dashboard-api';
 
 const handlers: Handlers<typeof contract> = {
+  ...modelsHandlers,
   ...operatorHandlers,
 };
 

@@ -1,0 +1,105 @@
+// What can be called, and what this account pays for it.
+import type { ImageFamily, ImageFormat, ImageMode, ImageTier } from '../canonical/image-model.ts';
+import { endpoint } from './endpoint.ts';
+
+/** Microdollars for a million tokens. */
+export type TokenPrices = {
+  readonly input_micros: number;
+  readonly output_micros: number;
+  readonly cache_read_micros: number;
+  readonly cache_write_micros: number;
+  readonly cache_write_1h_micros: number;
+};
+
+export type ModelPrice = {
+  /** null: from the beginning. */
+  readonly effective_at: string | null;
+  readonly base: TokenPrices;
+  /** By rising threshold; the last one that the whole input exceeds prices the whole request. */
+  readonly tiers: readonly { readonly above_input_tokens: number; readonly prices: TokenPrices }[];
+};
+
+type Listed = {
+  readonly id: string;
+  readonly name: string;
+  /** `anthropic` */
+  readonly vendor: string;
+  readonly created_at: string;
+  /** Other names that mean it. */
+  readonly aliases: readonly string[];
+  /** Whether a provider that is switched on serves it. With test keys the sandbox answers whatever is served. */
+  readonly is_live: boolean;
+  /** What the account pays in millionths of everybody's price. */
+  readonly multiplier_ppm: number;
+};
+
+export type ChatModel = Listed & {
+  /** Input and output together. */
+  readonly context_tokens: number;
+  readonly max_input_tokens: number;
+  readonly max_output_tokens: number;
+  readonly abilities: {
+    readonly thinking: boolean;
+    readonly streaming: boolean;
+    readonly vision: boolean;
+    readonly tools: boolean;
+  };
+  /** null: none is in effect yet, and it does not run. */
+  readonly price: ModelPrice | null;
+  /** Prices that come later, the next one first. */
+  readonly scheduled_prices: readonly ModelPrice[];
+  /** Microdollars for a search of the web that the model's provider runs; null: it runs none. May have a fraction. */
+  readonly web_search_micros: number | null;
+};
+
+/** By quality or resolution, in microdollars that may have a fraction. */
+type MicrosByTier = Readonly<Partial<Record<ImageTier, number>>>;
+
+export type ImagePrices = {
+  /** Whether `output_micros` is for a megapixel of an image, or for the whole image. */
+  readonly per_megapixel: boolean;
+  readonly output_micros: MicrosByTier;
+  /** For each image that is put in, once for every image that comes out. */
+  readonly input_image_micros: MicrosByTier;
+};
+
+type Choice = { readonly default: string; readonly allowed: readonly string[] };
+
+/** What a request can choose: size and quality, or shape and resolution. */
+export type ImageParameters =
+  | { readonly kind: 'size'; readonly default_size: string; readonly sizes: SizeRule; readonly quality: Choice }
+  | { readonly kind: 'shape'; readonly aspect_ratio: Choice; readonly resolution: Choice };
+
+/** Pixels. */
+export type SizeRule = {
+  readonly multiple_of: number;
+  readonly side_min: number;
+  readonly side_max: number;
+  readonly pixels_max: number;
+  /** The long side by the short one. */
+  readonly aspect_max: number;
+};
+
+export type ImageModelEntry = Listed & {
+  readonly mode: ImageMode;
+  readonly family: ImageFamily;
+  readonly input_images: { readonly min: number; readonly max: number };
+  readonly images_max: number;
+  readonly prompt_characters_max: number;
+  /** That can be asked for; none: the images come as the model makes them. */
+  readonly output_formats: readonly ImageFormat[];
+  readonly parameters: ImageParameters;
+  readonly price: ImagePrices | null;
+};
+
+export type ModelCatalogue = {
+  readonly chat: readonly ChatModel[];
+  readonly images: readonly ImageModelEntry[];
+  /** The web search endpoint. `price_micros` null: it is not sold. */
+  readonly web_search: { readonly id: string; readonly price_micros: number | null; readonly is_live: boolean };
+};
+
+export const modelsEndpoints = {
+  /** In the catalogue's order. */
+  'GET /accounts/:account/models': endpoint<ModelCatalogue>()({ access: 'member' }),
+};
