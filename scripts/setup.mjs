@@ -1,4 +1,5 @@
-// Makes a fresh clone ready to run: installs what the lock file names, links a Node that is new enough, and builds the server.
+// Makes a fresh clone ready to run: installs what the lock file names, links a Node that is new enough, and builds the server and
+// its dashboard.
 // Plain JavaScript for Node 20 and later, because it runs before the pinned Node is there.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,7 +27,7 @@ const nodeMinimum = [24, 15];
 const lockStaleMs = 10 * 60_000;
 
 /**
- * Installs the locked packages and builds the server when they are missing or out of date; does nothing, in a few milliseconds, when not.
+ * Installs the locked packages and builds the server with its dashboard when they are missing or out of date; does nothing, in a few milliseconds, when not.
  * @param {{ dev: boolean }} options `dev`: with what the tests and checks need. An installation with them also serves without.
  * @returns {string} the path of a Node that runs Tollgate.
  */
@@ -71,20 +72,30 @@ function install(dev) {
 
 /** A build is named by what it was made from. */
 function isBuilt() {
-  return existsSync(join(currentBuild, 'main.js')) && readlinkSync(currentBuild) === sourcesHash();
+  return existsSync(join(currentBuild, 'main.js')) && readlinkSync(currentBuild) === buildNames().server;
 }
 
 function build() {
-  const command = [join(root, 'scripts', 'build.mjs'), sourcesHash()];
+  const { server, dashboard } = buildNames();
+  const command = [join(root, 'scripts', 'build.mjs'), server, dashboard];
   const result = spawnSync(nodeLink, command, { cwd: root, stdio: ['ignore', 2, 2] });
   if (result.status !== 0) fail('the server could not be built; the message is above.');
 }
 
-/** Of names, sizes and times of change: reading every file would take longer than the rest of the check. */
-function sourcesHash() {
-  const hash = createHash('sha256').update(lockHash());
-  for (const folder of ['src', 'catalog', 'scripts']) {
-    for (const entry of readdirSync(join(root, folder), { recursive: true }).toSorted()) {
+/** The dashboard imports nothing of `src` but types, so that it need not be built again with it. */
+function buildNames() {
+  const dashboard = `dashboard-${sourcesHash(['dashboard', 'scripts'])}`;
+  return { dashboard, server: sourcesHash(['src', 'catalog', 'scripts'], dashboard) };
+}
+
+/**
+ * Of names, sizes and times of change: reading every file would take longer than the rest of the check.
+ * @param {string[]} folders
+ */
+function sourcesHash(folders, seed = '') {
+  const hash = createHash('sha256').update(lockHash() + seed);
+  for (const folder of folders) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).toSorted()) {
       const { size, mtimeMs } = statSync(join(root, folder, entry));
       hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`);
     }

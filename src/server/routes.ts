@@ -9,6 +9,7 @@ import { getBalance } from './balance.ts';
 import { runEndpoint } from './charged.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getTokenCount } from './count-tokens.ts';
+import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
 import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
@@ -31,7 +32,7 @@ export type Route = {
   readonly heavy?: boolean;
 };
 
-export function routesOf(context: ServerContext, metrics: Metrics): readonly Route[] {
+export function routesOf(context: ServerContext, metrics: Metrics, dashboard: DashboardFiles): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -85,6 +86,9 @@ export function routesOf(context: ServerContext, metrics: Metrics): readonly Rou
 
     // The signature in the link is the permission.
     { method: 'GET', url: `${imageFilesPath}*`, auth: 'none', handler: getImageFile(context) },
+
+    // Every other address that a browser asks for is a page of the dashboard: `wantsPage` in `server.ts`.
+    { method: 'GET', url: `${assetsPath}*`, auth: 'none', handler: dashboard.getAsset() },
 
     { method: 'GET', url: '/healthz', auth: 'none', handler: getHealth() },
     { method: 'GET', url: '/readyz', auth: 'none', handler: getReadiness(context) },

@@ -7,6 +7,7 @@ import type { ServerContext } from './context.ts';
 import { addDashboardApi } from './dashboard-api/dispatch.ts';
 import { addDashboardStreams } from './dashboard-api/streams.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
+import { DashboardFiles, dashboardFolder, wantsPage } from './dashboard-files.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -61,7 +62,8 @@ export function createServer(context: ServerContext): FastifyInstance {
   });
   // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  const routes = routesOf(context, metrics);
+  const dashboard = new DashboardFiles(dashboardFolder, config.server.public_url);
+  const routes = routesOf(context, metrics, dashboard);
   acceptBytes(app, { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) });
   app.decorateRequest('requestId', '');
   app.decorateRequest('caller', null);
@@ -69,7 +71,9 @@ export function createServer(context: ServerContext): FastifyInstance {
   app.addHook('onRequest', admit(context));
   app.addHook('onRequest', authenticate(context));
   app.setErrorHandler(errorHandler(log));
-  app.setNotFoundHandler((request, reply) => sendError(notFound(routes, request, reply), request, reply));
+  app.setNotFoundHandler((request, reply) =>
+    wantsPage(request) ? dashboard.sendPage(reply) : sendError(notFound(routes, request, reply), request, reply),
+  );
   addRoutes(app, routes, memoryWait);
   addDashboardApi(app, context);
   addDashboardStreams(app, context, memoryWait);

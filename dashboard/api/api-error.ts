@@ -1,0 +1,74 @@
+// What goes wrong in a call, as every page sees it.
+
+/** `status` 0: the gateway was not reached. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  /** Of the registry in docs/errors.md, or `unreachable`. */
+  readonly code: string;
+  /** The field that is wrong, as it is called in the body or query. */
+  readonly param: string | null;
+  readonly requestId: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(fields: {
+    readonly status: number;
+    readonly code: string;
+    readonly message: string;
+    readonly param?: string | null;
+    readonly requestId?: string | null;
+    readonly details?: Readonly<Record<string, unknown>>;
+    readonly retryAfterSeconds?: number | null;
+    readonly cause?: unknown;
+  }) {
+    super(fields.message, { cause: fields.cause });
+    this.status = fields.status;
+    this.code = fields.code;
+    this.param = fields.param ?? null;
+    this.requestId = fields.requestId ?? null;
+    this.details = fields.details ?? {};
+    this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
+  }
+}
+
+/** Of an answer that is not a success; whatever its body is. */
+export async function readApiError(response: Response): Promise<ApiError> {
+  const { status, headers } = response;
+  const body = await response.text().catch(() => '');
+  const error = errorIn(body);
+  return new ApiError({
+    status,
+    code: textOf(error.code) ?? 'unknown',
+    message: textOf(error.message) ?? `The gateway answered with ${status}.`,
+    param: textOf(error.param),
+    requestId: textOf(error.request_id) ?? headers.get('x-request-id'),
+    details: isRecord(error.details) ? error.details : {},
+    retryAfterSeconds: headers.has('retry-after') ? Number(headers.get('retry-after')) : null,
+  });
+}
+
+/** For `catch`: anything that was thrown. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new ApiError({ status: 0, code: 'unknown', message, cause: thrown });
+}
+
+function errorIn(body: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (!isRecord(parsed)) return {};
+    return isRecord(parsed.error) ? parsed.error : parsed;
+  } catch {
+    return {};
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

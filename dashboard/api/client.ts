@@ -1,0 +1,80 @@
+// Calls of the gateway's dashboard API, typed by the contract: `await api('GET /accounts/:account/keys', { params, query })`.
+import type { Contract } from '../../src/dashboard-contract/contract.ts';
+import type { BodyOf, OutputOf, ParametersOf, QueryOf } from '../../src/dashboard-contract/endpoint.ts';
+import { ApiError, readApiError } from './api-error.ts';
+
+export const apiPath = '/dashboard-api';
+
+export type EndpointKey = keyof Contract;
+export type ReadKey = Extract<EndpointKey, `GET ${string}`>;
+export type ChangeKey = Exclude<EndpointKey, ReadKey>;
+
+export type Output<Key extends EndpointKey> = OutputOf<Contract[Key]>;
+export type Query<Key extends EndpointKey> = QueryOf<Contract[Key]>;
+export type Body<Key extends EndpointKey> = BodyOf<Contract[Key]>;
+export type Params<Key extends EndpointKey> = ParametersOf<Key>;
+
+/** A part may be left out where it has no field that is required. */
+type Part<Name extends string, Fields> =
+  Partial<Fields> extends Fields ? { readonly [N in Name]?: Fields } : { readonly [N in Name]: Fields };
+
+export type Input<Key extends EndpointKey> = Part<'params', Params<Key>> & Part<'query', Query<Key>> & Part<'body', Body<Key>>;
+
+type AnyInput = {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+};
+
+/** Throws ApiError: what the gateway said, or code `unreachable`. */
+export async function api<Key extends EndpointKey>(key: Key, input: Input<Key>, signal?: AbortSignal): Promise<Output<Key>> {
+  const [method, path] = key.split(' ') as [string, string];
+  const { params, query, body } = input as AnyInput;
+  return call<Output<Key>>(method, fillPath(path, params) + queryText(query), body, signal);
+}
+
+/** The address of a GET, for a link: a download. */
+export function apiUrl<Key extends ReadKey>(key: Key, input: Omit<Input<Key>, 'body'>): string {
+  const { params, query } = input as AnyInput;
+  return apiPath + fillPath(key.slice('GET '.length), params) + queryText(query);
+}
+
+/**
+ * For what the contract does not list. `path` is below `/dashboard-api`; a body is sent as JSON. Throws ApiError.
+ * A 204 gives undefined.
+ */
+export async function call<Answer>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+  const response = await reach(apiPath + path, {
+    method,
+    signal,
+    headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) },
+    body: method === 'GET' ? undefined : JSON.stringify(body ?? {}),
+  });
+  if (!response.ok) throw await readApiError(response);
+  return (response.status === 204 ? undefined : await response.json()) as Answer;
+}
+
+async function reach(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...init, credentials: 'same-origin' });
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    const message = 'The gateway cannot be reached. Check your connection and try again.';
+    throw new ApiError({ status: 0, code: 'unreachable', message, cause });
+  }
+}
+
+function fillPath(path: string, params: AnyInput['params']): string {
+  return path.replaceAll(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(params?.[name] ?? ''));
+}
+
+/** Empty and missing values are left out; a list becomes one parameter for each of its members. */
+export function queryText(query: AnyInput['query']): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    for (const single of Array.isArray(value) ? value : [value]) {
+      if (single !== undefined && single !== null && single !== '') search.append(name, String(single));
+    }
+  }
+  return search.size === 0 ? '' : `?${search}`;
+}

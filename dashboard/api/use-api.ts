@@ -1,0 +1,123 @@
+// The contract as React hooks. `:account` in a path is the account that is chosen, unless said otherwise.
+import {
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import { useAccountId } from '../app/account.ts';
+import type { ApiError } from './api-error.ts';
+import { api, type ChangeKey, type EndpointKey, type Input, type Output, type ReadKey } from './client.ts';
+
+type Params = Readonly<Record<string, string>>;
+
+/** As the call takes it, with `account` filled in. */
+type HookInput<Key extends EndpointKey> = Omit<Input<Key>, 'params' | 'body'> & {
+  readonly params?: Partial<Params>;
+};
+
+export type ReadOptions = {
+  /** False: not asked yet. */
+  readonly enabled?: boolean;
+  /** Asked again every so many milliseconds while the page is looked at. */
+  readonly refetchMs?: number;
+  /** While new filters load, what was there before stays (`isPlaceholderData`). */
+  readonly keepPrevious?: boolean;
+};
+
+/** `const keys = useApi('GET /accounts/:account/keys', { query: { mode } });` */
+export function useApi<Key extends ReadKey>(
+  key: Key,
+  input: HookInput<Key>,
+  { enabled = true, refetchMs, keepPrevious = false }: ReadOptions = {},
+): UseQueryResult<Output<Key>, ApiError> {
+  const filled = useFilled(key, input);
+  return useQuery<Output<Key>, ApiError>({
+    queryKey: [key, filled],
+    queryFn: ({ signal }) => api(key, filled as Input<Key>, signal),
+    enabled,
+    refetchInterval: refetchMs ?? false,
+    placeholderData: keepPrevious ? (previous) => previous : undefined,
+  });
+}
+
+type RowOf<Value> = Value extends { readonly data: readonly (infer Row)[] } ? Row : never;
+
+export type Pages<Row> = {
+  /** Of all pages so far; undefined while the first is loading. */
+  readonly rows: readonly Row[] | undefined;
+  readonly error: ApiError | null;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+  readonly retry: () => void;
+  /** The rows are of other filters, which were left: show them dimmed. */
+  readonly isStale: boolean;
+};
+
+/** A list with keyset pages (`{ data, next_cursor }`), for `DataTable`'s `pages`. */
+export function useApiPages<Key extends ReadKey>(key: Key, input: HookInput<Key>): Pages<RowOf<Output<Key>>> {
+  type Row = RowOf<Output<Key>>;
+  type PageOf = { readonly data: readonly Row[]; readonly next_cursor: string | null };
+  const filled = useFilled(key, input);
+  const pages = useInfiniteQuery<PageOf, ApiError, readonly Row[], unknown[], string | null>({
+    queryKey: [key, filled, 'pages'],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { ...filled.query, ...(pageParam === null ? {} : { cursor: pageParam }) };
+      return (await api(key, { ...filled, query } as unknown as Input<Key>, signal)) as unknown as PageOf;
+    },
+    initialPageParam: null,
+    getNextPageParam: (last) => last.next_cursor,
+    select: ({ pages: all }) => all.flatMap(({ data }) => data),
+    placeholderData: (previous) => previous,
+  });
+  return {
+    rows: pages.data,
+    error: pages.error,
+    hasMore: pages.hasNextPage,
+    isLoadingMore: pages.isFetchingNextPage,
+    loadMore: () => void pages.fetchNextPage(),
+    retry: () => void pages.refetch(),
+    isStale: pages.isPlaceholderData,
+  };
+}
+
+export type ChangeOptions<Key extends ChangeKey> = {
+  /** What is asked anew afterwards: endpoints, all their pages and filters. */
+  readonly invalidates?: readonly ReadKey[];
+  readonly onSuccess?: (output: Output<Key>) => void;
+};
+
+type ChangeInput<Key extends ChangeKey> = HookInput<Key> & Pick<Input<Key>, Extract<'body', keyof Input<Key>>>;
+
+/**
+ * `const create = useChange('POST /accounts/:account/keys', { invalidates: ['GET /accounts/:account/keys'] });`
+ * `create.mutate({ body })`, or `await create.mutateAsync({ body })`, which throws ApiError.
+ */
+export function useChange<Key extends ChangeKey>(
+  key: Key,
+  { invalidates = [], onSuccess }: ChangeOptions<Key> = {},
+): UseMutationResult<Output<Key>, ApiError, ChangeInput<Key>> {
+  const client = useQueryClient();
+  const account = useAccountId();
+  return useMutation<Output<Key>, ApiError, ChangeInput<Key>>({
+    mutationFn: (input) => api(key, fillAccount(key, input as AnyHookInput, account) as unknown as Input<Key>),
+    onSuccess: async (output) => {
+      onSuccess?.(output);
+      await Promise.all(invalidates.map((name) => client.invalidateQueries({ queryKey: [name] })));
+    },
+  });
+}
+
+type AnyHookInput = { readonly params?: Partial<Params>; readonly query?: Readonly<Record<string, unknown>> };
+
+function useFilled(key: string, input: object) {
+  return fillAccount(key, input, useAccountId());
+}
+
+function fillAccount(key: string, input: AnyHookInput, account: string | null) {
+  const needsAccount = key.includes('/:account') && account !== null;
+  return { ...input, params: { ...(needsAccount ? { account } : {}), ...input.params } };
+}

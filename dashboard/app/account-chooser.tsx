@@ -1,0 +1,51 @@
+import { Group, Menu, Text, UnstyledButton } from '@mantine/core';
+import { IconCheck, IconSelector } from '@tabler/icons-react';
+import { useSession } from '../api/session.ts';
+import { useChosenAccount, useSwitchAccount } from './account.ts';
+import classes from './account-chooser.module.css';
+
+/** Which account the pages are of. With a single one there is nothing to choose, and its name is shown. */
+export function AccountChooser() {
+  const { accounts } = useSession();
+  const chosen = useChosenAccount();
+  const switchAccount = useSwitchAccount();
+  if (accounts.length === 0) return null;
+  if (accounts.length === 1 && chosen) {
+    return (
+      <Text className={classes.single} truncate title={chosen.name}>
+        {chosen.name}
+      </Text>
+    );
+  }
+  return (
+    <Menu position="bottom-start" width={232}>
+      <Menu.Target>
+        <UnstyledButton className={classes.button} aria-label={`Account: ${chosen?.name ?? 'none'}. Choose another`}>
+          <Text size="md" fw={500} truncate>
+            {chosen?.name ?? 'Choose an account'}
+          </Text>
+          <IconSelector size={16} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown mah={360} className={classes.dropdown}>
+        <Menu.Label>Accounts</Menu.Label>
+        {accounts.map(({ id, name, role }) => (
+          <Menu.Item
+            key={id}
+            onClick={() => switchAccount(id)}
+            rightSection={id === chosen?.id ? <IconCheck size={16} aria-label="shown" /> : null}
+          >
+            <Group gap={6} wrap="nowrap">
+              <Text size="md" truncate>
+                {name}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {role}
+              </Text>
+            </Group>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

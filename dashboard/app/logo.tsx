@@ -1,0 +1,14 @@
+import { Group, Text } from '@mantine/core';
+import iconUrl from './icon.svg';
+
+/** The name that the operator gave the service, beside the sign of it. */
+export function Logo({ name = 'Tollgate' }: { readonly name?: string }) {
+  return (
+    <Group gap={10} wrap="nowrap">
+      <img src={iconUrl} width={26} height={26} alt="" />
+      <Text fw={650} size="lg" truncate>
+        {name}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,29 @@
+import { Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { NavigationItem } from './navigation.ts';
+import classes from './navigation-list.module.css';
+
+type Props = { readonly label: string; readonly showsLabel?: boolean; readonly items: readonly NavigationItem[] };
+
+/** Links to pages; the one that is shown is marked, also for screen readers. */
+export function NavigationList({ label, showsLabel = false, items }: Props) {
+  return (
+    <nav aria-label={label} className={classes.list}>
+      {showsLabel && (
+        <Text className={classes.label} aria-hidden>
+          {label}
+        </Text>
+      )}
+      <ul>
+        {items.map(({ to, label: name, icon: Icon }) => (
+          <li key={to}>
+            <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className={classes.link}>
+              <Icon size={18} stroke={1.6} aria-hidden />
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,130 @@
+// Every page that can be gone to from the side, and by name (`mod+K`).
+import {
+  IconActivity,
+  IconBook2,
+  IconBuildingBank,
+  IconClipboardList,
+  IconCreditCard,
+  IconCube,
+  IconKey,
+  IconLayoutDashboard,
+  IconMessages,
+  IconPlugConnected,
+  IconSettings,
+  IconAdjustments,
+  type IconProps,
+} from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+
+export type NavigationItem = {
+  readonly to:
+    | '/'
+    | '/keys'
+    | '/usage'
+    | '/models'
+    | '/playground'
+    | '/billing'
+    | '/settings'
+    | '/operator/accounts'
+    | '/operator/keys'
+    | '/operator/providers'
+    | '/operator/catalogue'
+    | '/operator/settings'
+    | '/operator/audit';
+  readonly label: string;
+  readonly icon: ComponentType<IconProps>;
+  /** What else somebody may type who looks for it. */
+  readonly keywords: string;
+  readonly description: string;
+};
+
+export const accountPages: readonly NavigationItem[] = [
+  {
+    to: '/',
+    label: 'Overview',
+    icon: IconLayoutDashboard,
+    keywords: 'home balance chart spend',
+    description: 'Balance, spend and recent errors',
+  },
+  {
+    to: '/keys',
+    label: 'Keys',
+    icon: IconKey,
+    keywords: 'api key cap limit revoke',
+    description: 'Create keys and set their caps',
+  },
+  {
+    to: '/usage',
+    label: 'Usage',
+    icon: IconActivity,
+    keywords: 'requests log export csv cost',
+    description: 'Every request and what it cost',
+  },
+  {
+    to: '/models',
+    label: 'Models',
+    icon: IconCube,
+    keywords: 'prices catalogue context',
+    description: 'What can be called, and its prices',
+  },
+  { to: '/playground', label: 'Playground', icon: IconMessages, keywords: 'chat try image', description: 'Try a model' },
+  {
+    to: '/billing',
+    label: 'Billing',
+    icon: IconCreditCard,
+    keywords: 'top up credit ledger invoice',
+    description: 'Top-ups and charges',
+  },
+  {
+    to: '/settings',
+    label: 'Settings',
+    icon: IconSettings,
+    keywords: 'members invite password two-factor sessions profile',
+    description: 'Account, members and your sign-in',
+  },
+];
+
+export const operatorPages: readonly NavigationItem[] = [
+  {
+    to: '/operator/accounts',
+    label: 'Accounts',
+    icon: IconBuildingBank,
+    keywords: 'operator credit debit freeze customers',
+    description: 'Operator: all accounts',
+  },
+  {
+    to: '/operator/keys',
+    label: 'All keys',
+    icon: IconKey,
+    keywords: 'operator keys',
+    description: 'Operator: keys of all accounts',
+  },
+  {
+    to: '/operator/providers',
+    label: 'Providers',
+    icon: IconPlugConnected,
+    keywords: 'operator health latency errors',
+    description: 'Operator: health of the providers',
+  },
+  {
+    to: '/operator/catalogue',
+    label: 'Catalogue',
+    icon: IconBook2,
+    keywords: 'operator models prices routes',
+    description: 'Operator: models, prices and routes',
+  },
+  {
+    to: '/operator/settings',
+    label: 'Configuration',
+    icon: IconAdjustments,
+    keywords: 'operator settings config',
+    description: 'Operator: what the configuration says',
+  },
+  {
+    to: '/operator/audit',
+    label: 'Audit log',
+    icon: IconClipboardList,
+    keywords: 'operator changes history who',
+    description: 'Operator: every change, by whom',
+  },
+];

@@ -1,0 +1,122 @@
+// Every address of the web app. Pages are loaded when they are gone to; each exports `Page`.
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+  retainSearchParams,
+  type AnyRoute,
+} from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { sessionQuery } from '../api/session.ts';
+import { ErrorPage, NotFoundPage } from './error-page.tsx';
+import { AccountPages } from './account-pages.tsx';
+import { PagePending } from './page-pending.tsx';
+import { Shell } from './shell.tsx';
+import { parseSearch, writeSearch, type Search } from './url-state.ts';
+
+type Context = { readonly queryClient: QueryClient };
+
+const root = createRootRouteWithContext<Context>()({
+  validateSearch: (search: Record<string, unknown>): Search => search as Search,
+  search: { middlewares: [retainSearchParams(['account', 'mode'])] },
+  component: Outlet,
+});
+
+const app = createRoute({
+  getParentRoute: () => root,
+  id: 'app',
+  beforeLoad: async ({ context, location }) => {
+    const { user } = await context.queryClient.ensureQueryData(sessionQuery);
+    if (!user)
+      throw redirect({ to: '/sign-in', search: { next: location.href === '/' ? undefined : location.href }, replace: true });
+    return { user };
+  },
+  component: Shell,
+});
+
+const account = createRoute({ getParentRoute: () => app, id: 'account', component: AccountPages });
+
+const operator = createRoute({
+  getParentRoute: () => app,
+  path: '/operator',
+  beforeLoad: ({ context }) => {
+    if (!context.user.is_operator) throw notFound();
+  },
+});
+
+const accountChildren = [
+  page(account, '/', () => import('../pages/overview/page.tsx')),
+  page(account, '/keys', () => import('../pages/keys/page.tsx')),
+  page(account, '/usage', () => import('../pages/usage/page.tsx')),
+  page(account, '/models', () => import('../pages/models/page.tsx')),
+  page(account, '/playground', () => import('../pages/playground/page.tsx')),
+  page(account, '/billing', () => import('../pages/billing/page.tsx')),
+] as const;
+
+const settings = page(app, '/settings', () => import('../pages/settings/page.tsx'));
+
+const operatorChildren = [
+  createRoute({
+    getParentRoute: () => operator,
+    path: '/',
+    beforeLoad: () => {
+      throw redirect({ to: '/operator/accounts' });
+    },
+  }),
+  page(operator, '/accounts', () => import('../pages/operator/accounts/page.tsx')),
+  page(operator, '/accounts/$accountId', () => import('../pages/operator/account/page.tsx')),
+  page(operator, '/keys', () => import('../pages/operator/keys/page.tsx')),
+  page(operator, '/providers', () => import('../pages/operator/providers/page.tsx')),
+  page(operator, '/catalogue', () => import('../pages/operator/catalogue/page.tsx')),
+  page(operator, '/settings', () => import('../pages/operator/settings/page.tsx')),
+  page(operator, '/audit', () => import('../pages/operator/audit/page.tsx')),
+] as const;
+
+const signInChildren = [
+  page(root, '/sign-in', () => import('../pages/sign-in/page.tsx')),
+  page(root, '/first-run', () => import('../pages/sign-in/first-run.tsx')),
+  page(root, '/sign-up', () => import('../pages/sign-in/sign-up.tsx')),
+  page(root, '/invitation', () => import('../pages/sign-in/invitation.tsx')),
+  page(root, '/forgot-password', () => import('../pages/sign-in/forgot-password.tsx')),
+  page(root, '/reset-password', () => import('../pages/sign-in/reset-password.tsx')),
+  page(root, '/verify-email', () => import('../pages/sign-in/verify-email.tsx')),
+] as const;
+
+/** The file is loaded when its page is gone to, or about to be. */
+function page<Parent extends AnyRoute, const Path extends string>(
+  parent: Parent,
+  path: Path,
+  load: () => Promise<{ readonly Page: () => ReactNode }>,
+) {
+  return createRoute({ getParentRoute: () => parent, path, component: lazyRouteComponent(load, 'Page') });
+}
+
+const routeTree = root.addChildren([
+  app.addChildren([account.addChildren(accountChildren), settings, operator.addChildren(operatorChildren)]),
+  ...signInChildren,
+]);
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    parseSearch,
+    stringifySearch: writeSearch,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultPendingComponent: PagePending,
+    defaultErrorComponent: ErrorPage,
+    defaultNotFoundComponent: NotFoundPage,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

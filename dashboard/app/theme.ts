@@ -1,0 +1,168 @@
+// How everything looks: one accent, cool greys, system fonts, and colours that can be read on each other in light and in dark.
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+
+/** Of buttons, links, focus and whatever is chosen. The rest is grey. */
+const accent: MantineColorsTuple = [
+  '#eff4fe',
+  '#dde7fc',
+  '#bacdf8',
+  '#93b0f2',
+  '#7396ee',
+  '#4d76e4',
+  '#3160d8',
+  '#2650bd',
+  '#1f419a',
+  '#18337a',
+];
+
+const gray: MantineColorsTuple = [
+  '#f8f9fb',
+  '#f1f3f6',
+  '#e6e9ee',
+  '#d8dce3',
+  '#c0c6d0',
+  '#969eab',
+  '#636c7a',
+  '#4a5361',
+  '#2f3744',
+  '#191f2a',
+];
+
+/** Text first, then what is dimmed, borders, surfaces and the page. */
+const dark: MantineColorsTuple = [
+  '#dde1e8',
+  '#b9c0cb',
+  '#98a1af',
+  '#667080',
+  '#333a47',
+  '#282e39',
+  '#1d222b',
+  '#13161c',
+  '#0f1217',
+  '#0a0c10',
+];
+
+const green: MantineColorsTuple = [
+  '#ecf9f1',
+  '#d3f0de',
+  '#a6e0bd',
+  '#73cd97',
+  '#48b875',
+  '#2aa35c',
+  '#1a7f45',
+  '#166c3a',
+  '#125a31',
+  '#0d4526',
+];
+
+const orange: MantineColorsTuple = [
+  '#fff5e9',
+  '#fee6c9',
+  '#fbcb92',
+  '#f6ac57',
+  '#ec9131',
+  '#d97a17',
+  '#ae5c0c',
+  '#8f4c0a',
+  '#744009',
+  '#583006',
+];
+
+const red: MantineColorsTuple = [
+  '#fdf0ef',
+  '#fbdcd9',
+  '#f5b5b0',
+  '#f0918a',
+  '#e86f67',
+  '#d9453d',
+  '#c3322b',
+  '#a52721',
+  '#861f1a',
+  '#681814',
+];
+
+/** For series in charts, in this order; told apart by people who see few colours, too. */
+export const chartColors = [
+  '#4d76e4',
+  '#1d9e8d',
+  '#e0a030',
+  '#c9527c',
+  '#8a63d2',
+  '#5f9e3f',
+  '#38a3d1',
+  '#b5744a',
+  '#7c8798',
+] as const;
+
+export const theme = createTheme({
+  primaryColor: 'accent',
+  primaryShade: 6,
+  colors: { accent, gray, dark, green, orange, red },
+  black: '#191f2a',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.25rem' },
+  lineHeights: { xs: '1.4', sm: '1.45', md: '1.5', lg: '1.5', xl: '1.4' },
+  headings: {
+    fontWeight: '600',
+    textWrap: 'balance',
+    sizes: {
+      h1: { fontSize: '1.5rem', lineHeight: '1.3' },
+      h2: { fontSize: '1.125rem', lineHeight: '1.4' },
+      h3: { fontSize: '1rem', lineHeight: '1.4' },
+      h4: { fontSize: '0.875rem', lineHeight: '1.45' },
+    },
+  },
+  radius: { xs: '4px', sm: '6px', md: '8px', lg: '12px', xl: '16px' },
+  defaultRadius: 'md',
+  shadows: {
+    xs: '0 1px 2px rgb(16 24 40 / 6%)',
+    sm: '0 1px 3px rgb(16 24 40 / 8%)',
+    md: '0 4px 12px rgb(16 24 40 / 10%)',
+    lg: '0 12px 28px rgb(16 24 40 / 14%)',
+    xl: '0 20px 48px rgb(16 24 40 / 18%)',
+  },
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Button: { defaultProps: { size: 'sm' } },
+    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500 } },
+    Tooltip: { defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } } },
+    Modal: { defaultProps: { centered: true, radius: 'lg', overlayProps: { backgroundOpacity: 0.45, blur: 2 } } },
+    Menu: { defaultProps: { shadow: 'md', withinPortal: true } },
+    Popover: { defaultProps: { shadow: 'md' } },
+    Paper: { defaultProps: { radius: 'lg' } },
+    Skeleton: { defaultProps: { radius: 'sm' } },
+    ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password' } } },
+  },
+});
+
+const statusColors = ['accent', 'gray', 'green', 'orange', 'red'];
+
+/** Mantine's own tints of text are too pale to be read on its tinted surfaces. */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
+    '--mantine-color-error': 'var(--mantine-color-red-6)',
+    '--tollgate-surface': 'var(--mantine-color-white)',
+    '--tollgate-side': 'var(--mantine-color-gray-0)',
+    '--tollgate-border': 'var(--mantine-color-gray-2)',
+    '--tollgate-hover': 'var(--mantine-color-gray-1)',
+    ...Object.fromEntries(
+      statusColors.map((color) => [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-7)`]),
+    ),
+  },
+  dark: {
+    '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--tollgate-surface': 'var(--mantine-color-dark-8)',
+    '--tollgate-side': 'var(--mantine-color-dark-8)',
+    '--tollgate-border': 'var(--mantine-color-dark-5)',
+    '--tollgate-hover': 'var(--mantine-color-dark-6)',
+    ...Object.fromEntries(
+      statusColors.map((color) => [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-3)`]),
+    ),
+  },
+});

@@ -1,0 +1,12 @@
+import { IconBuildingBank } from '@tabler/icons-react';
+import { EmptyState } from '../../../parts/empty-state.tsx';
+import { PageHeader } from '../../../parts/page-header.tsx';
+
+export function Page() {
+  return (
+    <>
+      <PageHeader title="Account" />
+      <EmptyState icon={IconBuildingBank} title="Nothing here yet" />
+    </>
+  );
+}

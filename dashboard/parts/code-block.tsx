@@ -1,0 +1,47 @@
+import { Tabs } from '@mantine/core';
+import { CopyButton } from './copy-button.tsx';
+import classes from './code-block.module.css';
+
+type Props = {
+  readonly code: string;
+  /** What it is, for screen readers: `Request with curl`. */
+  readonly label: string;
+  /** What is copied instead, where a secret is shown in part only. */
+  readonly copied?: string;
+};
+
+/** Code to copy. Long lines scroll. */
+export function CodeBlock({ code, label, copied = code }: Props) {
+  return (
+    <div className={classes.block}>
+      <pre className={classes.code} tabIndex={0} role="region" aria-label={label}>
+        <code>{code}</code>
+      </pre>
+      <div className={classes.copy}>
+        <CopyButton text={copied} label="Copy the code" />
+      </div>
+    </div>
+  );
+}
+
+export type CodeSample = Props & { readonly language: string };
+
+/** The same in several languages: `<CodeTabs samples={[{ language: 'curl', label: 'With curl', code }]} />` */
+export function CodeTabs({ samples }: { readonly samples: readonly CodeSample[] }) {
+  return (
+    <Tabs defaultValue={samples[0]?.language} keepMounted={false}>
+      <Tabs.List aria-label="Language">
+        {samples.map(({ language }) => (
+          <Tabs.Tab key={language} value={language}>
+            {language}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {samples.map(({ language, ...block }) => (
+        <Tabs.Panel key={language} value={language} pt="sm">
+          <CodeBlock {...block} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}

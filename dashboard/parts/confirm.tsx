@@ -1,0 +1,78 @@
+// Asks before something that cannot be taken back.
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { toApiError, type ApiError } from '../api/api-error.ts';
+import { ErrorNotice } from './error-notice.tsx';
+
+export type Question = {
+  /** `Revoke the key “build”?` */
+  readonly title: string;
+  /** What will happen. */
+  readonly text: ReactNode;
+  /** On the button: `Revoke`. */
+  readonly action: string;
+  /** Red, for what destroys. */
+  readonly danger?: boolean;
+  /** Must be typed first. */
+  readonly typed?: string;
+  /** Done when confirmed; while it runs the dialog waits, and if it throws the dialog says why and stays. */
+  readonly run: () => Promise<unknown>;
+};
+
+/** `confirm({ title, text, action: 'Revoke', danger: true, run: () => revoke.mutateAsync({ params }) });` */
+export function confirm(question: Question): void {
+  const id = modals.open({
+    title: question.title,
+    children: <ConfirmDialog {...question} onClose={() => modals.close(id)} />,
+  });
+}
+
+function ConfirmDialog({ text, action, danger = false, typed, run, onClose }: Question & { readonly onClose: () => void }) {
+  const [entered, setEntered] = useState('');
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setRunning(true);
+    setError(null);
+    try {
+      await run();
+      onClose();
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setRunning(false);
+    }
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack>
+        <Text component="div">{text}</Text>
+        {typed !== undefined && (
+          <TextInput
+            label={`Type “${typed}” to confirm`}
+            value={entered}
+            onChange={(event) => setEntered(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+        )}
+        {error && <ErrorNotice error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} disabled={isRunning}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            color={danger ? 'red' : undefined}
+            loading={isRunning}
+            disabled={typed !== undefined && entered.trim() !== typed}
+            data-autofocus={typed === undefined || undefined}
+          >
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

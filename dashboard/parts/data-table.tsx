@@ -1,0 +1,185 @@
+// Rows of anything: a table on a desk, cards on a phone; with what is shown while they load, when there are none and when they fail.
+import { Button, Center, Skeleton, Table, UnstyledButton } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import type { ApiError } from '../api/api-error.ts';
+import type { Pages } from '../api/use-api.ts';
+import classes from './data-table.module.css';
+import { ErrorNotice } from './error-notice.tsx';
+
+export type Column<Row> = {
+  /** The heading, and the label on a phone. Empty: of buttons. */
+  readonly title: string;
+  readonly render: (row: Row) => ReactNode;
+  /** `right`: figures. */
+  readonly align?: 'left' | 'right';
+  readonly width?: number | string;
+  /** On a phone: `title` heads the card, `hidden` is left out. */
+  readonly phone?: 'title' | 'hidden';
+};
+
+type Source<Row> =
+  /** Undefined while they are loading. */
+  | {
+      readonly rows: readonly Row[] | undefined;
+      readonly error?: ApiError | null;
+      readonly onRetry?: () => void;
+      readonly pages?: undefined;
+    }
+  /** Of `useApiPages`. */
+  | { readonly pages: Pages<Row>; readonly rows?: undefined };
+
+type Props<Row> = Source<Row> & {
+  /** What the rows are, for screen readers: `API keys`. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  /** An `EmptyState`. */
+  readonly empty: ReactNode;
+  /** Makes rows open something. The first column is then what the keyboard reaches. */
+  readonly onOpen?: (row: Row) => void;
+};
+
+/** `<DataTable label="API keys" rows={keys.data?.data} columns={columns} rowKey={(key) => key.id} empty={<EmptyState … />} />` */
+export function DataTable<Row>(props: Props<Row>) {
+  const { pages, empty } = props;
+  const isPhone = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const rows = pages ? pages.rows : props.rows;
+  const error = pages ? pages.error : props.error;
+  const retry = pages ? pages.retry : props.onRetry;
+  if (error && rows === undefined) {
+    return (
+      <div className={classes.notice}>
+        <ErrorNotice error={error} onRetry={retry} />
+      </div>
+    );
+  }
+  if (rows?.length === 0) return empty;
+  const View = isPhone ? Cards : Rows;
+  return (
+    <div className={classes.rows} data-stale={pages?.isStale || undefined} aria-busy={rows === undefined || pages?.isStale}>
+      <View {...props} rows={rows} />
+      {error && (
+        <div className={classes.notice}>
+          <ErrorNotice error={error} onRetry={retry} />
+        </div>
+      )}
+      {pages?.hasMore && (
+        <Center p="md">
+          <Button variant="default" loading={pages.isLoadingMore} onClick={pages.loadMore}>
+            Load more
+          </Button>
+        </Center>
+      )}
+    </div>
+  );
+}
+
+const skeletonRows = [0, 1, 2, 3, 4];
+
+type ViewProps<Row> = Pick<Props<Row>, 'label' | 'columns' | 'rowKey' | 'onOpen'> & { readonly rows: readonly Row[] | undefined };
+
+function Rows<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label={label}>
+      <Table
+        className={classes.table}
+        verticalSpacing={10}
+        horizontalSpacing="lg"
+        aria-label={label}
+        highlightOnHover={onOpen !== undefined}
+      >
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ title, align, width }, index) => (
+              <Table.Th key={title || index} ta={align} w={width}>
+                {title === '' ? <span className={classes.hidden}>Actions</span> : title}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows === undefined
+            ? skeletonRows.map((row) => (
+                <Table.Tr key={row}>
+                  {columns.map(({ title }, index) => (
+                    <Table.Td key={title || index}>
+                      <Skeleton h={14} my={4} w={index === 0 ? '70%' : '50%'} />
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))
+            : rows.map((row) => (
+                <Table.Tr
+                  key={rowKey(row)}
+                  data-opens={onOpen !== undefined || undefined}
+                  onClick={onOpen && ((event) => opensByClick(event.target) && onOpen(row))}
+                >
+                  {columns.map(({ title, render, align }, index) => (
+                    <Table.Td key={title || index} ta={align}>
+                      {index === 0 && onOpen ? <OpenButton onOpen={() => onOpen(row)}>{render(row)}</OpenButton> : render(row)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function Cards<Row>({ label, columns, rowKey, rows, onOpen }: ViewProps<Row>) {
+  const titleColumn = columns.find(({ phone }) => phone === 'title') ?? columns[0];
+  const fields = columns.filter((column) => column !== titleColumn && column.phone !== 'hidden');
+  if (rows === undefined) {
+    return (
+      <div className={classes.cards}>
+        {skeletonRows.map((row) => (
+          <div key={row} className={classes.card}>
+            <Skeleton h={16} w="60%" mb={12} />
+            <Skeleton h={12} w="90%" mb={8} />
+            <Skeleton h={12} w="80%" />
+          </div>
+        ))}
+      </div>
+    );
+  }
+  return (
+    <ul className={classes.cards} aria-label={label}>
+      {rows.map((row) => (
+        <li key={rowKey(row)} className={classes.card}>
+          <div className={classes.cardTitle}>
+            {titleColumn &&
+              (onOpen ? <OpenButton onOpen={() => onOpen(row)}>{titleColumn.render(row)}</OpenButton> : titleColumn.render(row))}
+          </div>
+          {fields.map(({ title, render }, index) =>
+            title === '' ? (
+              <div key={index} className={classes.cardActions}>
+                {render(row)}
+              </div>
+            ) : (
+              <div key={title} className={classes.field}>
+                <span className={classes.fieldName}>{title}</span>
+                <span className={classes.fieldValue}>{render(row)}</span>
+              </div>
+            ),
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function OpenButton({ onOpen, children }: { readonly onOpen: () => void; readonly children: ReactNode }) {
+  return (
+    <UnstyledButton className={classes.open} onClick={onOpen}>
+      {children}
+    </UnstyledButton>
+  );
+}
+
+/** Buttons and links in a row do what they say, and a text that is being selected opens nothing. */
+function opensByClick(target: EventTarget): boolean {
+  const isControl = target instanceof Element && target.closest('a, button, input, [role="menuitem"], [role="switch"]') !== null;
+  return !isControl && getSelection()?.isCollapsed !== false;
+}

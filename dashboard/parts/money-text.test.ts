@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { microsFromText, shortUsdText, usdText } from './money-text.ts';
+
+test('money is written with every digit that counts, and at least two', () => {
+  const cases: readonly [number, string][] = [
+    [0, '$0.00'],
+    [1, '$0.000001'],
+    [123, '$0.000123'],
+    [10_000, '$0.01'],
+    [100_000, '$0.10'],
+    [12_500_000, '$12.50'],
+    [1_234_005_000, '$1,234.005'],
+    [-1_500_000, '−$1.50'],
+    [-1, '−$0.000001'],
+  ];
+  for (const [micros, text] of cases) assert.equal(usdText(micros), text);
+});
+
+test('short money drops parts of a cent from a dollar on, and never shows more than there is', () => {
+  assert.equal(shortUsdText(12_349_999), '$12.34');
+  assert.equal(shortUsdText(-12_349_999), '−$12.34');
+  assert.equal(shortUsdText(999_999), '$0.999999');
+});
+
+test('an amount that was typed is read exactly or not at all', () => {
+  const cases: readonly [string, number | null][] = [
+    ['5', 5_000_000],
+    ['$1,250.5', 1_250_500_000],
+    ['.000001', 1],
+    [' 0.10 ', 100_000],
+    ['0.0000001', null],
+    ['1,25', null],
+    ['', null],
+    ['.', null],
+    ['-1', null],
+    ['1e3', null],
+    ['99999999999999999', null],
+  ];
+  for (const [text, micros] of cases) assert.equal(microsFromText(text), micros, text);
+});
+
+test('what is written is read back', () => {
+  for (const micros of [0, 1, 999, 1_000_000, 123_456_789, 5_000_000_000_000])
+    assert.equal(microsFromText(usdText(micros)), micros);
+});

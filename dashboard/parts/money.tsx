@@ -1,0 +1,27 @@
+import { Text, type TextProps } from '@mantine/core';
+import { shortUsdText, usdText } from './money-text.ts';
+
+type Props = Omit<TextProps, 'children'> & {
+  /** Whole microdollars; null: unknown, shown as a dash. */
+  readonly micros: number | null | undefined;
+  /** For large figures: whole cents from a dollar on; all digits are in the tooltip. */
+  readonly short?: boolean;
+};
+
+/** `<Money micros={123} />`: $0.000123 */
+export function Money({ micros, short = false, ...text }: Props) {
+  if (micros === null || micros === undefined) {
+    return (
+      <Text span inherit c="dimmed" {...text}>
+        –
+      </Text>
+    );
+  }
+  const exact = usdText(micros);
+  const shown = short ? shortUsdText(micros) : exact;
+  return (
+    <Text span inherit title={shown === exact ? undefined : exact} style={{ whiteSpace: 'nowrap' }} {...text}>
+      {shown}
+    </Text>
+  );
+}

@@ -1,0 +1,23 @@
+// Counts, shares and durations as text, in the reader's own locale.
+
+/** `1,234,567` */
+export function countText(count: number): string {
+  return count.toLocaleString();
+}
+
+/** `1.2M`, for figures where the exact count is no use. */
+export function shortCountText(count: number): string {
+  return count.toLocaleString(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+}
+
+/** Of a share from 0 to 1: `12.5%`. */
+export function shareText(share: number): string {
+  return share.toLocaleString(undefined, { style: 'percent', maximumFractionDigits: 1 });
+}
+
+/** `840 ms`, `12.4 s`, `3 min 5 s` */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}

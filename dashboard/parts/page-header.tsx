@@ -1,0 +1,30 @@
+import { Box, Group, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { useSession } from '../api/session.ts';
+
+type Props = {
+  readonly title: string;
+  readonly description?: ReactNode;
+  /** Buttons, at the right. */
+  readonly actions?: ReactNode;
+};
+
+/** The head of each page: its name, also as the title of the browser's tab. */
+export function PageHeader({ title, description, actions }: Props) {
+  const { service_name: service } = useSession().features;
+  useDocumentTitle(`${title} · ${service}`);
+  return (
+    <Group justify="space-between" align="flex-start" gap="md" mb="xl">
+      <Box miw={0} style={{ flex: '1 1 280px' }}>
+        <Title order={1}>{title}</Title>
+        {description && (
+          <Text c="dimmed" mt={4}>
+            {description}
+          </Text>
+        )}
+      </Box>
+      {actions && <Group gap="sm">{actions}</Group>}
+    </Group>
+  );
+}

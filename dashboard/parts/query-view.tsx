@@ -1,0 +1,29 @@
+import { Skeleton, Stack } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { ApiError } from '../api/api-error.ts';
+import { ErrorNotice } from './error-notice.tsx';
+
+type Props<Data> = {
+  readonly query: UseQueryResult<Data, ApiError>;
+  /** In the shape of what is coming; else a few lines. */
+  readonly skeleton?: ReactNode;
+  readonly children: (data: Data) => ReactNode;
+};
+
+/** `<QueryView query={useApi(…)}>{(data) => …}</QueryView>`: the data, or that it is loading, or why it is not there. */
+export function QueryView<Data>({ query, skeleton, children }: Props<Data>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  return skeleton ?? <LoadingLines />;
+}
+
+export function LoadingLines() {
+  return (
+    <Stack gap="sm" aria-busy aria-label="Loading">
+      <Skeleton h={14} w="70%" />
+      <Skeleton h={14} w="90%" />
+      <Skeleton h={14} w="50%" />
+    </Stack>
+  );
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { relativeText } from './time-text.ts';
+
+const nowMs = Date.UTC(2026, 10, 22, 12);
+
+test('how long ago something was is said in the largest unit that fits', () => {
+  const cases: readonly [number, string][] = [
+    [0, 'just now'],
+    [-59_000, 'just now'],
+    [59_000, 'just now'],
+    [-60_000, '1 minute ago'],
+    [-3_599_000, '59 minutes ago'],
+    [7_200_000, 'in 2 hours'],
+    [-86_400_000, 'yesterday'],
+    [-45 * 86_400_000, 'last month'],
+    [-800 * 86_400_000, '2 years ago'],
+  ];
+  for (const [distance, text] of cases) assert.equal(relativeText(nowMs + distance, nowMs), text);
+});

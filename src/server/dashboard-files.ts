@@ -1,0 +1,145 @@
+// The web app, as it was built: `/assets/*`, whose names change with their content, and the one page that every other address shows.
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../canonical/errors.ts';
+import type { Handler } from './context.ts';
+
+export const assetsPath = '/assets/';
+
+/** Beside the server's own files, where `scripts/build.mjs` puts it. */
+export const dashboardFolder = join(import.meta.dirname, 'dashboard');
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+};
+
+/** In the order in which they are chosen, and what the build adds to the file's name. */
+const encodings = [
+  { name: 'br', ending: '.br' },
+  { name: 'gzip', ending: '.gz' },
+] as const;
+
+/** Nothing is read before the first request: a start does not wait for it. */
+export class DashboardFiles {
+  readonly #folder: string;
+  readonly #imageOrigin: string | null;
+  #names: ReadonlySet<string> | null = null;
+  #page: string | null = null;
+
+  /** `publicUrl`: links to images lead there, so the playground must be let show them. */
+  constructor(folder: string, publicUrl: string | null) {
+    this.#folder = folder;
+    this.#imageOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
+  }
+
+  /** Throws ApiError 404 for what the build did not make: only its own names are ever opened. */
+  getAsset(): Handler {
+    return async (request, reply) => {
+      const name = (request.params as Record<'*', string>)['*'];
+      this.#names ??= namesIn(join(this.#folder, 'assets'));
+      const mediaType = mediaTypes[extname(name)];
+      if (!mediaType || !this.#names.has(name)) throw new ApiError('not_found', 'There is no such file of the dashboard.');
+      const encoding = this.#encodingOf(name, request.headers['accept-encoding'] ?? '');
+      const content = await readFile(join(this.#folder, 'assets', name + (encoding?.ending ?? '')));
+      reply.headers({
+        'content-type': mediaType,
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'accept-encoding',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+        ...(encoding && { 'content-encoding': encoding.name }),
+      });
+      return reply.send(content);
+    };
+  }
+
+  /** The page, with a nonce of its own; the app in it shows what belongs to the address. */
+  sendPage(reply: FastifyReply): FastifyReply {
+    const nonce = randomBytes(16).toString('base64');
+    const page = this.#readPage();
+    return reply
+      .code(page === null ? 503 : 200)
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'content-security-policy': this.#policyOf(nonce),
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      })
+      .send(page === null ? missingPage : page.replaceAll('{{nonce}}', nonce));
+  }
+
+  #policyOf(nonce: string): string {
+    const images = ["'self'", 'data:', 'blob:', ...(this.#imageOrigin === null ? [] : [this.#imageOrigin])];
+    return [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'self' 'nonce-${nonce}'`,
+      `img-src ${images.join(' ')}`,
+      "connect-src 'self'",
+      "font-src 'self'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ].join('; ');
+  }
+
+  #encodingOf(name: string, accepted: string) {
+    return encodings.find((encoding) => this.#names?.has(name + encoding.ending) && accepts(accepted, encoding.name));
+  }
+
+  /** null: it was not built. Then it is looked for again the next time. */
+  #readPage(): string | null {
+    try {
+      this.#page ??= readFileSync(join(this.#folder, 'index.html'), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    return this.#page;
+  }
+}
+
+/**
+ * Whether somebody looks at this address with a browser. Programs, which ask for anything or for JSON, are told that there is no such path;
+ * below the APIs' paths everybody is.
+ */
+export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && !/^\/(?:v1|dashboard-api|assets)(?:[/?]|$)/.test(url) && (headers.accept ?? '').includes('text/html');
+}
+
+/** As `gzip, br;q=0` refuses one of two. */
+function accepts(header: string, encoding: string): boolean {
+  return header.split(',').some((part) => {
+    const [name, ...parameters] = part.split(';').map((word) => word.trim().toLowerCase());
+    return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}
+
+function namesIn(folder: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(folder));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return new Set();
+  }
+}
+
+const missingPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>The dashboard is not built</title>
+<h1>The dashboard is not built</h1>
+<p>The API works. Start the gateway with <code>npm start</code>, which builds its dashboard, and load this page again.</p>
+</html>
+`;
