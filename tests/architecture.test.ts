@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'db',
     'lib',
   ],
-  cli: ['app.ts', 'accounts', 'keys', 'ledger', 'catalog', 'idempotency', 'cache', 'canonical', 'config', 'db', 'lib'],
+  cli: ['app.ts', 'audit', 'accounts', 'keys', 'ledger', 'catalog', 'idempotency', 'cache', 'canonical', 'config', 'db', 'lib'],
   server: [
     'gateway',
     'formats',

@@ -1,5 +1,5 @@
 // Makes and lists accounts: what the command line and, later, the dashboard do.
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
@@ -68,11 +68,30 @@ export type AccountChange = {
   readonly limits?: AccountLimits;
 };
 
-/** Every gateway on the database sees it within seconds. Returns whether there is such an account. */
-export async function updateAccount(database: Database, id: string, change: AccountChange): Promise<boolean> {
+/** What `updateAccount` can change, as the audit log tells it. */
+export type AccountTerms = {
+  readonly frozen: boolean;
+  readonly retain_responses: boolean;
+  readonly price_multiplier_ppm: number;
+  /** By model id. */
+  readonly model_multipliers_ppm: Readonly<Record<string, number>>;
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrent_requests: number | null;
+  readonly allowed_addresses: readonly string[] | null;
+};
+
+/** Every gateway on the database sees it within seconds. Returns the terms before and after; null when there is no such account. */
+export async function updateAccount(
+  database: Database,
+  id: string,
+  change: AccountChange,
+): Promise<{ readonly before: AccountTerms; readonly after: AccountTerms } | null> {
   return database.write.transaction().execute(async (transaction) => {
-    const account = await transaction.selectFrom('accounts').select('id').where('id', '=', id).executeTakeFirst();
-    if (!account) return false;
+    // A write that changes nothing locks the row on either database, so that what was before is what this change came upon.
+    const lock = transaction.updateTable('accounts').set((eb) => ({ name: eb.ref('name') }));
+    if ((await lock.where('id', '=', id).executeTakeFirst()).numUpdatedRows === 0n) return null;
+    const before = await readTerms(transaction, id);
     const { priceMultiplierPpm, modelPrice, isFrozen, retainResponses, limits = {} } = change;
     const columns = {
       ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
@@ -83,8 +102,24 @@ export async function updateAccount(database: Database, id: string, change: Acco
     };
     if (Object.keys(columns).length > 0) await transaction.updateTable('accounts').set(columns).where('id', '=', id).execute();
     if (modelPrice) await setModelPrice(transaction, id, modelPrice);
-    return true;
+    return { before, after: await readTerms(transaction, id) };
   });
+}
+
+/** Of an account that there is. */
+export async function readTerms(db: Kysely<Tables>, id: string): Promise<AccountTerms> {
+  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const prices = await db.selectFrom('account_model_prices').selectAll().where('account_id', '=', id).execute();
+  return {
+    frozen: row.frozen === 1,
+    retain_responses: row.retain_responses === 1,
+    price_multiplier_ppm: row.price_multiplier_ppm,
+    model_multipliers_ppm: Object.fromEntries(prices.map((price) => [price.model_id, price.multiplier_ppm])),
+    requests_per_minute: row.requests_per_minute,
+    tokens_per_minute: row.tokens_per_minute,
+    concurrent_requests: row.concurrent_requests,
+    allowed_addresses: row.allowed_addresses === null ? null : (JSON.parse(row.allowed_addresses) as string[]),
+  };
 }
 
 /**

@@ -19,7 +19,7 @@ export const errorKinds = {
   invalid_api_key: {
     status: 401,
     retry: false,
-    meaning: 'The API key is missing, wrong, revoked or expired, or two different ones were sent.',
+    meaning: 'The API key is missing, wrong, revoked, disabled or expired, or two different ones were sent.',
     remedy: 'Send one valid key as `Authorization: Bearer <key>` or `x-api-key`.',
   },
   not_signed_in: {

@@ -4,8 +4,11 @@ import {
   createAccount,
   listAccounts,
   raiseCacheGeneration,
+  readTerms,
   updateAccount,
 } from '../accounts/manage-accounts.ts';
+import type { Change } from '../audit/audit-log.ts';
+import { changedFields } from '../audit/changed-fields.ts';
 import { removePurgedOf } from '../cache/purged-accounts.ts';
 import { loadCatalog } from '../catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
@@ -16,6 +19,7 @@ import { newIdWithPrefix } from '../lib/ids.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import { createLedgers } from '../ledger/create-ledgers.ts';
 import { openLedgerInProcess } from '../ledger/open-ledger.ts';
+import { noteChange } from './audit.ts';
 import { resolveModelId, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, type OrNone } from './parse.ts';
@@ -31,6 +35,8 @@ export async function createAccountCommand({ name, creditUsd, priceMultiplier, .
       { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) },
       createLedgers,
     );
+    const after = { name, ...(await readTerms(installation.database.read, id)) };
+    await noteAccount(installation.database, 'create', { accountId: id, before: null, after });
     if (creditUsd !== undefined) {
       await adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });
     }
@@ -63,7 +69,10 @@ type AccountOptions = JsonOption &
 export async function updateAccountCommand(accountId: string, options: AccountOptions): Promise<void> {
   await withInstallation(async ({ config, database }) => {
     const change = changeOf(config, options);
-    if (!(await updateAccount(database, accountId, change))) throw noAccount(accountId);
+    const changed = await updateAccount(database, accountId, change);
+    if (!changed) throw noAccount(accountId);
+    const fields = changedFields(changed.before, changed.after);
+    if (fields) await noteAccount(database, 'update', { accountId, ...fields });
     const erased = options.retainResponses === 'off' ? await eraseResponses(database, accountId) : {};
     const done = `Account ${accountId} is changed; a running gateway follows within seconds.`;
     printResult(options, { id: accountId, ...erased }, done);
@@ -74,6 +83,7 @@ export async function purgeAccountCommand(accountId: string, options: JsonOption
   await withInstallation(async ({ database }) => {
     if (!(await raiseCacheGeneration(database, accountId))) throw noAccount(accountId);
     const erased = await eraseResponses(database, accountId);
+    await noteAccount(database, 'purge', { accountId, before: null, after: erased });
     const done =
       `${erased.cached_responses_erased} cached answers and ${erased.replayed_responses_erased} answers kept for replay are erased. ` +
       'No gateway serves them any more: one that runs follows within seconds.';
@@ -159,10 +169,21 @@ async function adjust(
     if (outcome.type === 'unknown-ledger') throw noAccount(accountId);
     if (outcome.type !== 'credited' && outcome.type !== 'debited')
       throw new Error(`the ledger answered a ${type} with ${outcome.type}`);
+    const after = { entry_id: entryId, mode, amount_micros: amountMicros, note, available_micros: outcome.availableMicros };
+    await noteAccount(database, type, { accountId, before: null, after });
     return { entryId, availableMicros: outcome.availableMicros };
   } finally {
     await ledger.close();
   }
+}
+
+async function noteAccount(
+  database: Database,
+  command: 'create' | 'update' | 'purge' | 'credit' | 'debit',
+  { accountId, before, after }: Pick<Change, 'before' | 'after'> & { readonly accountId: string },
+): Promise<void> {
+  const change = { action: `account.${command}`, subject: accountId, accountId, before, after };
+  await noteChange(database, `accounts ${command}`, change);
 }
 
 function noAccount(accountId: string): CommandFailed {

@@ -1,6 +1,6 @@
 // What every command but `serve` works on: the configuration and the migrated database of this installation, also beside a running gateway.
-import { searchModelId } from '../canonical/web-search.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { resolveKeyModel } from '../catalog/key-models.ts';
 import type { Config } from '../config/schema.ts';
 import { loadConfig } from '../config/load.ts';
 import { loadSecret } from '../config/secret.ts';
@@ -27,8 +27,7 @@ export async function withInstallation(action: (installation: Installation) => P
 
 /** The catalogue's id of a model by any of its names; searches of the web have one too, though they are no model. */
 export function resolveModelId(catalog: Catalog, name: string): string {
-  if (name === searchModelId) return name;
-  const model = catalog.resolve(name) ?? catalog.images.resolve(name);
-  if (!model) throw new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
-  return model.id;
+  const id = resolveKeyModel(catalog, name);
+  if (id === null) throw new CommandFailed(`there is no model '${name}'; "tollgate models list" shows them`);
+  return id;
 }

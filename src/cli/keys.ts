@@ -1,10 +1,13 @@
 // `tollgate keys …`
+import { changedFields } from '../audit/changed-fields.ts';
 import { loadCatalog } from '../catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import { digestKeyFrom } from '../keys/key-text.ts';
-import { createKey, listKeys, revokeKey, updateKey, type KeyControls, type KeyListing } from '../keys/manage-keys.ts';
+import { keyStateOf, listKeys, type KeyListing } from '../keys/list-keys.ts';
+import { createKey, revokeKey, setKeyDisabled, updateKey, type KeyControls, type KeyOutcome } from '../keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import { resolveModelId, withInstallation } from './installation.ts';
+import { noteChange } from './audit.ts';
+import { resolveModelId, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, type OrNone } from './parse.ts';
 import { requestLimitsOf, type RequestLimitOptions } from './request-limits.ts';
@@ -27,7 +30,15 @@ export async function createKeyCommand(options: LimitOptions & { account: string
       ...controls,
     });
     if (!made) throw new CommandFailed(`there is no account ${options.account}; "tollgate accounts list" shows them`);
-    printResult(options, made, `${made.key}\n\nThis is shown only now. The key's id is ${made.id}.`);
+    const { id, key, listing } = made;
+    await noteChange(database, 'keys create', {
+      action: 'key.create',
+      subject: id,
+      accountId: options.account,
+      before: null,
+      after: listing,
+    });
+    printResult(options, { id, key }, `${key}\n\nThis is shown only now. The key's id is ${id}.`);
   });
 }
 
@@ -47,21 +58,47 @@ export async function listKeysCommand(options: JsonOption & { account?: string }
 
 export async function updateKeyCommand(keyId: string, options: LimitOptions): Promise<void> {
   await withInstallation(async ({ config, database }) => {
-    const key = await updateKey(database, keyId, controlsOf(config, options));
-    printResult(options, found(key, keyId), `Key ${keyId} is changed; a running gateway follows within seconds.`);
+    const outcome = await updateKey(database, { keyId }, controlsOf(config, options));
+    const key = await noteOutcome(database, outcome, { keyId, command: 'update' });
+    printResult(options, key, `Key ${keyId} is changed; a running gateway follows within seconds.`);
+  });
+}
+
+export async function disableKeyCommand(keyId: string, options: JsonOption): Promise<void> {
+  await withInstallation(async ({ database }) => {
+    const key = await noteOutcome(database, await setKeyDisabled(database, { keyId }, true), { keyId, command: 'disable' });
+    printResult(options, key, `Key ${keyId} is disabled; a running gateway refuses it within seconds.`);
+  });
+}
+
+export async function enableKeyCommand(keyId: string, options: JsonOption): Promise<void> {
+  await withInstallation(async ({ database }) => {
+    const key = await noteOutcome(database, await setKeyDisabled(database, { keyId }, false), { keyId, command: 'enable' });
+    printResult(options, key, `Key ${keyId} is enabled; a running gateway takes it within seconds.`);
   });
 }
 
 export async function revokeKeyCommand(keyId: string, options: JsonOption): Promise<void> {
   await withInstallation(async ({ database }) => {
-    const key = await revokeKey(database, keyId);
-    printResult(options, found(key, keyId), `Key ${keyId} is revoked; a running gateway refuses it within seconds.`);
+    const outcome = await revokeKey(database, { keyId });
+    const key = outcome.kind === 'revoked' ? outcome.key : await noteOutcome(database, outcome, { keyId, command: 'revoke' });
+    printResult(options, key, `Key ${keyId} is revoked; a running gateway refuses it within seconds.`);
   });
 }
 
-function found(key: KeyListing | null, keyId: string): KeyListing {
-  if (!key) throw new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
-  return key;
+/** Returns the key as it is now. */
+async function noteOutcome(
+  database: Installation['database'],
+  outcome: KeyOutcome,
+  { keyId, command }: { readonly keyId: string; readonly command: 'update' | 'disable' | 'enable' | 'revoke' },
+): Promise<KeyListing> {
+  if (outcome.kind === 'unknown') throw new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
+  if (outcome.kind === 'revoked') throw new CommandFailed(`key ${keyId} is revoked, for good; make another`);
+  const { before, after } = outcome;
+  const fields = changedFields(before, after);
+  const change = { action: `key.${command}`, subject: keyId, accountId: after.account_id };
+  if (fields) await noteChange(database, `keys ${command}`, { ...change, ...fields });
+  return after;
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {
@@ -106,8 +143,7 @@ function limitText(limit: number | null): string {
   return limit === null ? 'default' : String(limit);
 }
 
-function stateOf({ revoked_at: revokedAt, expires_at: expiresAt }: KeyListing): string {
-  if (revokedAt !== null) return 'revoked';
-  if (expiresAt === null) return 'active';
-  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`;
+function stateOf(key: KeyListing): string {
+  const state = keyStateOf(key, Date.now());
+  return state === 'active' && key.expires_at !== null ? `until ${key.expires_at}` : state;
 }

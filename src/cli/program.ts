@@ -128,6 +128,12 @@ function buildProgram(): Command {
   limits(json(keys.command('update').description("change a key's limits").argument('<key id>'))).action(async (id, options) =>
     (await keysCommands()).updateKeyCommand(id, options),
   );
+  json(keys.command('disable').description('switch a key off until it is enabled again').argument('<key id>')).action(
+    async (id, options) => (await keysCommands()).disableKeyCommand(id, options),
+  );
+  json(keys.command('enable').description('switch a disabled key on again').argument('<key id>')).action(async (id, options) =>
+    (await keysCommands()).enableKeyCommand(id, options),
+  );
   json(keys.command('revoke').description('end a key for good').argument('<key id>')).action(async (id, options) =>
     (await keysCommands()).revokeKeyCommand(id, options),
   );

@@ -72,6 +72,8 @@ export type ApiKeysTable = {
   /** null: it does not expire. */
   expires_at_ms: number | null;
   created_at_ms: number;
+  /** null: it is not disabled. */
+  disabled_at_ms: number | null;
   revoked_at_ms: number | null;
 };
 

@@ -24,6 +24,8 @@ export type ApiKey = {
   readonly allowedAddresses: readonly AddressList[];
   /** null: it does not expire. */
   readonly expiresAtMs: number | null;
+  /** Switched off until it is enabled again. */
+  readonly isDisabled: boolean;
   readonly accountFrozen: boolean;
   /** Whether answers may be kept for the account. */
   readonly retainResponses: boolean;

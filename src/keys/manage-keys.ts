@@ -1,10 +1,11 @@
-// Makes, lists, changes and revokes API keys: what the command line and, later, the dashboard do.
-import type { Selectable } from 'kysely';
+// Makes, changes, disables and revokes API keys: what the command line and the dashboard do.
+import type { Selectable, Updateable } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { ApiKeysTable } from '../db/schema.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Micros } from '../lib/money.ts';
 import { generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
+import { toListing, type KeyListing, type KeyPlace } from './list-keys.ts';
 
 /** What can be set and changed on a key. In a change, an absent field stays and null clears. */
 export type KeyControls = {
@@ -21,36 +22,24 @@ export type KeyControls = {
   readonly expiresAtMs?: number | null;
 };
 
-/** A key as it is listed; its text is shown only by `createKey`. */
-export type KeyListing = {
+export type NewKey = {
   readonly id: string;
-  readonly account_id: string;
-  readonly mode: 'live' | 'test';
-  readonly name: string;
-  readonly hint: string;
-  readonly daily_cap_micros: Micros | null;
-  readonly monthly_cap_micros: Micros | null;
-  readonly models: readonly string[] | null;
-  readonly requests_per_minute: number | null;
-  readonly tokens_per_minute: number | null;
-  readonly concurrent_requests: number | null;
-  readonly allowed_addresses: readonly string[] | null;
-  readonly expires_at: string | null;
-  readonly created_at: string;
-  readonly revoked_at: string | null;
+  /** Its text, the only copy there will ever be. */
+  readonly key: string;
+  readonly listing: KeyListing;
 };
 
-/** Makes a key. The text in the result is the only copy there will ever be. Returns null when there is no such account. */
+/** Makes a key. Returns null when there is no such account. */
 export async function createKey(
   database: Database,
   digestKey: Uint8Array,
   { accountId, mode, ...controls }: KeyControls & { readonly accountId: string; readonly mode: 'live' | 'test' },
-): Promise<{ readonly id: string; readonly key: string } | null> {
+): Promise<NewKey | null> {
   const account = await database.read.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst();
   if (!account) return null;
   const id = newIdWithPrefix('key');
   const key = generateKeyText(mode);
-  await database.write
+  const row = await database.write
     .insertInto('api_keys')
     .values({
       id,
@@ -59,48 +48,54 @@ export async function createKey(
       name: '',
       digest: keyDigest(digestKey, key),
       hint: keyHintOf(key),
-      daily_cap_micros: null,
-      monthly_cap_micros: null,
-      models: null,
-      requests_per_minute: null,
       created_at_ms: Date.now(),
-      revoked_at_ms: null,
       ...columnsOf(controls),
     })
-    .execute();
-  return { id, key };
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { id, key, listing: toListing(row) };
 }
 
-/** All keys, or one account's, newest first. */
-export async function listKeys(database: Database, accountId: string | null): Promise<KeyListing[]> {
-  let query = database.read.selectFrom('api_keys').selectAll().orderBy('created_at_ms', 'desc').orderBy('id', 'desc');
-  if (accountId !== null) query = query.where('account_id', '=', accountId);
-  return (await query.execute()).map(toListing);
+export type KeyOutcome =
+  | { readonly kind: 'changed'; readonly before: KeyListing; readonly after: KeyListing }
+  /** Before: that is for good, so nothing was changed. */
+  | { readonly kind: 'revoked'; readonly key: KeyListing }
+  | { readonly kind: 'unknown' };
+
+export async function updateKey(database: Database, place: KeyPlace, controls: KeyControls): Promise<KeyOutcome> {
+  return changeKey(database, place, () => columnsOf(controls));
 }
 
-/** Returns the key as it is afterwards, or null when there is none. */
-export async function updateKey(database: Database, keyId: string, controls: KeyControls): Promise<KeyListing | null> {
-  const columns = columnsOf(controls);
-  if (Object.keys(columns).length > 0)
-    await database.write.updateTable('api_keys').set(columns).where('id', '=', keyId).execute();
-  return findKey(database, keyId);
+/** Switches a key off, or on again. */
+export async function setKeyDisabled(database: Database, place: KeyPlace, isDisabled: boolean): Promise<KeyOutcome> {
+  const nowMs = Date.now();
+  return changeKey(database, place, (before) => ({ disabled_at_ms: isDisabled ? (before.disabled_at_ms ?? nowMs) : null }));
 }
 
-/** Revokes for good; a second time changes nothing. Returns the key, or null when there is none. */
-export async function revokeKey(database: Database, keyId: string): Promise<KeyListing | null> {
-  const now = Date.now();
-  await database.write
-    .updateTable('api_keys')
-    .set({ revoked_at_ms: now })
-    .where('id', '=', keyId)
-    .where('revoked_at_ms', 'is', null)
-    .execute();
-  return findKey(database, keyId);
+/** Ends a key for good. */
+export async function revokeKey(database: Database, place: KeyPlace): Promise<KeyOutcome> {
+  return changeKey(database, place, () => ({ revoked_at_ms: Date.now() }));
 }
 
-async function findKey(database: Database, keyId: string): Promise<KeyListing | null> {
-  const row = await database.read.selectFrom('api_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
-  return row ? toListing(row) : null;
+type Columns = Omit<Updateable<ApiKeysTable>, 'id'>;
+
+async function changeKey(
+  database: Database,
+  { keyId, accountId }: KeyPlace,
+  columnsFor: (before: Selectable<ApiKeysTable>) => Columns,
+): Promise<KeyOutcome> {
+  return database.write.transaction().execute(async (transaction) => {
+    // A write that changes nothing locks the row on either database, so that what was before is what this change came upon.
+    let lock = transaction.updateTable('api_keys').set((eb) => ({ name: eb.ref('name') }));
+    lock = lock.where('id', '=', keyId);
+    if (accountId !== undefined) lock = lock.where('account_id', '=', accountId);
+    const before = await lock.returningAll().executeTakeFirst();
+    if (!before) return { kind: 'unknown' };
+    if (before.revoked_at_ms !== null) return { kind: 'revoked', key: toListing(before) };
+    const columns = columnsFor(before);
+    if (Object.keys(columns).length > 0) await transaction.updateTable('api_keys').set(columns).where('id', '=', keyId).execute();
+    return { kind: 'changed', before: toListing(before), after: toListing({ ...before, ...columns }) };
+  });
 }
 
 function columnsOf(controls: KeyControls) {
@@ -119,34 +114,6 @@ function columnsOf(controls: KeyControls) {
   };
 }
 
-function toListing(row: Selectable<ApiKeysTable>): KeyListing {
-  return {
-    id: row.id,
-    account_id: row.account_id,
-    mode: row.mode,
-    name: row.name,
-    hint: row.hint,
-    daily_cap_micros: row.daily_cap_micros,
-    monthly_cap_micros: row.monthly_cap_micros,
-    models: fromJson(row.models),
-    requests_per_minute: row.requests_per_minute,
-    tokens_per_minute: row.tokens_per_minute,
-    concurrent_requests: row.concurrent_requests,
-    allowed_addresses: fromJson(row.allowed_addresses),
-    expires_at: toTime(row.expires_at_ms),
-    created_at: new Date(row.created_at_ms).toISOString(),
-    revoked_at: toTime(row.revoked_at_ms),
-  };
-}
-
 function toJson(list: readonly string[] | null): string | null {
   return list && JSON.stringify(list);
-}
-
-function fromJson(text: string | null): readonly string[] | null {
-  return text === null ? null : (JSON.parse(text) as string[]);
-}
-
-function toTime(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }

@@ -337,11 +337,11 @@ onEachStore((store) => {
     assert.deepEqual(await digestsIn(database), []);
     assert.equal(await servedBy(cache, nameOf(cache, {}, 'b')), null);
 
-    assert.equal(await updateAccount(database, 'b', { retainResponses: false }), true);
+    assert.equal((await updateAccount(database, 'b', { retainResponses: false }))?.after.retain_responses, false);
     const name = nameOf(cache, {}, 'b', 1);
     await run(cache, name);
     assert.deepEqual(await digestsIn(database), []);
-    assert.equal(await updateAccount(database, 'b', { retainResponses: true }), true);
+    assert.equal((await updateAccount(database, 'b', { retainResponses: true }))?.after.retain_responses, true);
     await run(openCache(), name);
     assert.deepEqual(await digestsIn(database), [name.digest]);
   });

@@ -31,7 +31,9 @@ test('books of the first version go on in this one: nothing is lost, and an open
   for (const column of ['tokens_per_minute', 'concurrent_requests', 'allowed_addresses']) {
     for (const table of ['api_keys', 'accounts']) connection.exec(`alter table ${table} drop column ${column}`);
   }
-  connection.exec('alter table api_keys drop column expires_at_ms; alter table accounts drop column requests_per_minute');
+  connection.exec(
+    'alter table api_keys drop column expires_at_ms; alter table api_keys drop column disabled_at_ms; alter table accounts drop column requests_per_minute',
+  );
   connection.exec(`delete from kysely_migration where name > '0001-foundation'`);
   const before = connection.prepare('select * from entries order by seq').all();
 

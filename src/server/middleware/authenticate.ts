@@ -30,7 +30,7 @@ export function useKey({ config, nowMs }: ServerContext['gateway'], key: ApiKey,
   if (key.mode === 'test' && !config.test_mode.enabled) {
     throw new ApiError('invalid_api_key', 'Test keys are switched off here (`test_mode.enabled`). Use a live key.');
   }
-  checkExpiry(key, nowMs());
+  checkStanding(key, nowMs());
   checkAddress(key, request.ip);
   request.apiKey = key;
   Object.assign(request.trace, { keyId: key.id, accountId: key.accountId, mode: key.mode });
@@ -58,7 +58,8 @@ function tooManyWrong(retryAfterSeconds: number): ApiError {
 }
 
 /** Only who has the key's whole text is told so. */
-function checkExpiry({ expiresAtMs }: ApiKey, nowMs: number): void {
+function checkStanding({ isDisabled, expiresAtMs }: ApiKey, nowMs: number): void {
+  if (isDisabled) throw new ApiError('invalid_api_key', 'This API key is disabled. Have it enabled again, or use another.');
   if (expiresAtMs === null || nowMs < expiresAtMs) return;
   throw new ApiError('invalid_api_key', `This API key expired at ${new Date(expiresAtMs).toISOString()}. Use another.`);
 }

@@ -1,0 +1,14 @@
+// Keys that are switched off for a while: unlike a revoked one, a disabled key can be enabled again.
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+export const disabledKeys: Migration = migration('integer');
+export const disabledKeysOnPostgres: Migration = migration('bigint');
+
+function migration(integer: string): Migration {
+  return {
+    up: async (db) => {
+      await sql.raw(`alter table api_keys add column disabled_at_ms ${integer}`).execute(db);
+    },
+  };
+}
