@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { listChanges } from '../../src/audit/audit-log.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
@@ -120,6 +121,7 @@ test('the command line makes accounts and keys that work, beside the running gat
     concurrent_requests: null,
     allowed_addresses: null,
     expires_at: null,
+    disabled_at: null,
     revoked_at: null,
   });
   assert.ok(!JSON.stringify(listed).includes(made.key), 'a key is shown once');
@@ -209,6 +211,70 @@ test('a revoked key is refused by the running gateway within five seconds, for g
   assert.equal((await within5s(ask, (reply) => reply.status !== 200)).status, 401);
   assert.equal((await gateway.get('/v1/balance', { key: other.key })).status, 200, 'other keys of the account go on working');
   assert.equal((await cli<Listed>('keys', 'revoke', id))['revoked_at'], revoked['revoked_at'], 'a second time changes nothing');
+});
+
+test('a disabled key is refused by the running gateway within five seconds, saying so, until it is enabled again', async () => {
+  const { cli } = commandLine();
+  const { id, key } = await gateway.makeKey();
+  const ask = () => gateway.get('/v1/balance', { key });
+  assert.equal((await ask()).status, 200);
+  const disabled = await cli<Listed>('keys', 'disable', id);
+  assert.match(String(disabled['disabled_at']), /^\d{4}-/);
+  const refused = await within5s(ask, (reply) => reply.status !== 200);
+  assert.deepEqual([refused.status, refused.error.code], [401, 'invalid_api_key']);
+  assert.match(refused.error.message, /disabled/);
+  assert.equal(
+    (await cli<Listed>('keys', 'disable', id))['disabled_at'],
+    disabled['disabled_at'],
+    'a second time changes nothing',
+  );
+  assert.equal((await cli<Listed>('keys', 'enable', id))['disabled_at'], null);
+  await within5s(ask, (reply) => reply.status === 200);
+});
+
+test('what commands change is in the audit log once, with what was before, and never the text of a key', async () => {
+  const { cli, fail } = commandLine();
+  const { id: account } = await cli<Listed>('accounts', 'create', '--name', 'Audited', '--credit-usd', '2');
+  const made = await cli<Listed>('keys', 'create', '--account', String(account), '--mode', 'live', '--name', 'a');
+  const keyId = String(made['id']);
+  await cli('keys', 'update', keyId, '--daily-cap-usd', '5');
+  await cli('keys', 'update', keyId, '--daily-cap-usd', '5');
+  await cli('keys', 'disable', keyId);
+  await cli('keys', 'enable', keyId);
+  await cli('keys', 'revoke', keyId);
+  await cli('keys', 'revoke', keyId);
+  assert.match((await fail('keys', 'enable', keyId)).stderr, /is revoked, for good/);
+  await cli('accounts', 'update', String(account), '--frozen', 'yes', '--model', 'gpt-5-mini', '--price-multiplier', '0.5');
+  await cli('accounts', 'debit', String(account), '--usd', '0.5', '--note', 'a fee');
+  const page = await listChanges(gateway.database, { accountId: String(account), limit: 50, cursor: null });
+  const entries = page!.entries.toReversed();
+  assert.deepEqual(
+    entries.map(({ action, subject }) => [action, subject]),
+    [
+      ['account.create', account],
+      ['account.credit', account],
+      ['key.create', keyId],
+      ['key.update', keyId],
+      ['key.disable', keyId],
+      ['key.enable', keyId],
+      ['key.revoke', keyId],
+      ['account.update', account],
+      ['account.debit', account],
+    ],
+  );
+  const [, credit, , update, , , , frozen] = entries;
+  assert.deepEqual([update!.before, update!.after], [{ daily_cap_micros: null }, { daily_cap_micros: 5_000_000 }]);
+  assert.deepEqual(update!.actor, { kind: 'command', id: 'keys update', name: 'tollgate keys update', address: null });
+  assert.deepEqual(frozen!.before, { frozen: false, model_multipliers_ppm: {} });
+  assert.deepEqual(frozen!.after, { frozen: true, model_multipliers_ppm: { 'gpt-5-mini': 500_000 } });
+  const { entry_id: _id, ...credited } = credit!.after as Record<string, unknown>;
+  assert.deepEqual(credited, {
+    mode: 'live',
+    amount_micros: 2_000_000,
+    note: 'first credit',
+    available_micros: 2_000_000,
+  });
+  assert.ok(!JSON.stringify(entries).includes(String(made['key'])));
 });
 
 test("a restricted key's lists hold its own models, by id and alias, and its permission goes by the resolved id", async () => {
