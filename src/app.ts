@@ -104,7 +104,16 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);
   const findSession = async () => null;
-  const server = createServer({ gateway, keys, database, lifecycle, overload, largeBodies: new LargeBodies(), findSession });
+  const server = createServer({
+    gateway,
+    keys,
+    database,
+    digestKey,
+    lifecycle,
+    overload,
+    largeBodies: new LargeBodies(),
+    findSession,
+  });
   await server.listen({ host: config.server.host, port: config.server.port });
   // Last, since the key is shown only once: a start that fails, because the port is taken, must not use it up.
   const firstAccount = await ensureFirstAccount(database, digestKey);

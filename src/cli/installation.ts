@@ -1,6 +1,6 @@
 // What every command but `serve` works on: the configuration and the migrated database of this installation, also beside a running gateway.
 import type { Catalog } from '../catalog/catalog.ts';
-import { resolveKeyModel } from '../catalog/key-models.ts';
+import { resolveKeyModel } from '../catalog/resolve-key-model.ts';
 import type { Config } from '../config/schema.ts';
 import { loadConfig } from '../config/load.ts';
 import { loadSecret } from '../config/secret.ts';

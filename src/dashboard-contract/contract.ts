@@ -1,8 +1,10 @@
 // Every endpoint of the dashboard's API.
+import { keysEndpoints } from './keys.ts';
 import { modelsEndpoints } from './models.ts';
 import { operatorEndpoints } from './operator.ts';
 
 export const contract = {
+  ...keysEndpoints,
   ...modelsEndpoints,
   ...operatorEndpoints,
 };

@@ -4,7 +4,7 @@ import type { Tables } from '../db/schema.ts';
 import { zeroMicros, type Micros } from '../lib/money.ts';
 import { dayOf, monthOf, nextDayMs, nextMonthMs } from './window.ts';
 
-export type WindowSpend = {
+type WindowSpend = {
   readonly settledMicros: Micros;
   /** By requests that run. */
   readonly heldMicros: Micros;

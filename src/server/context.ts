@@ -12,6 +12,8 @@ export type ServerContext = {
   readonly gateway: Gateway;
   readonly keys: KeyStore;
   readonly database: Database;
+  /** For the digests of new keys. */
+  readonly digestKey: Uint8Array;
   readonly lifecycle: Lifecycle;
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;

@@ -1,0 +1,175 @@
+// The API keys of an account. What is changed takes effect on every gateway within seconds, by the counter that key stores poll.
+import { readKeyUses } from '../../activity/key-uses.ts';
+import { changedFields } from '../../audit/changed-fields.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { resolveKeyModel } from '../../catalog/resolve-key-model.ts';
+import type { BodyOf } from '../../dashboard-contract/endpoint.ts';
+import type { Key, KeySpend, keysEndpoints } from '../../dashboard-contract/keys.ts';
+import { findKey, keyStateOf, searchKeys, type KeyListing } from '../../keys/list-keys.ts';
+import { createKey, revokeKey, setKeyDisabled, updateKey, type KeyControls, type KeyOutcome } from '../../keys/manage-keys.ts';
+import { readKeySpend, type KeySpend as LedgerSpend } from '../../ledger/key-spend.ts';
+import { isAddressRange } from '../../lib/addresses.ts';
+import { micros } from '../../lib/money.ts';
+import type { ServerContext } from '../context.ts';
+import { changed, type Changed, type Handlers } from './handlers.ts';
+
+const pageRows = 50;
+
+export const keysHandlers: Handlers<typeof keysEndpoints> = {
+  'GET /accounts/:account/keys': async ({ context, account, query }) => {
+    const { mode, search: text, state: states, limit = pageRows, cursor = null } = query;
+    const nowMs = context.gateway.nowMs();
+    const { accountId } = account;
+    const page = await searchKeys(context.database, { accountId, mode, text, states, nowMs, limit, cursor });
+    if (!page) throw invalidRequest('cursor', '`cursor` must be the `next_cursor` of the page before, unchanged.');
+    return { data: await toKeys(context, page.keys), next_cursor: page.next };
+  },
+
+  'GET /accounts/:account/keys/:key': async ({ context, account, params }) => {
+    const listing = await findKey(context.database, { keyId: params.key, accountId: account.accountId });
+    if (!listing) throw noSuchKey();
+    return toKey(context, listing);
+  },
+
+  'GET /accounts/:account/key-defaults': async ({ context: { gateway } }) => {
+    const { requests_per_minute, tokens_per_minute, concurrent_requests } = gateway.config.limits;
+    return { requests_per_minute, tokens_per_minute, concurrent_requests };
+  },
+
+  'POST /accounts/:account/keys': async ({ context, account: { accountId }, body }) => {
+    const { mode, ...controls } = body;
+    const made = await createKey(context.database, context.digestKey, { accountId, mode, ...readControls(context, controls) });
+    if (!made) throw new ApiError('not_found', 'There is no such account.');
+    const { key: secret, listing } = made;
+    const change = { action: 'key.create', subject: listing.id, before: null, after: listing };
+    return changed({ key: await toKey(context, listing), secret }, change);
+  },
+
+  'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body }) => {
+    const controls = readControls(context, body);
+    const outcome = await updateKey(context.database, placeOf(account, params), controls);
+    return changedKey(context, 'key.update', unlessRevoked(outcome));
+  },
+
+  'POST /accounts/:account/keys/:key/disable': async ({ context, account, params }) => {
+    const outcome = await setKeyDisabled(context.database, placeOf(account, params), true);
+    return changedKey(context, 'key.disable', unlessRevoked(outcome));
+  },
+
+  'POST /accounts/:account/keys/:key/enable': async ({ context, account, params }) => {
+    const outcome = await setKeyDisabled(context.database, placeOf(account, params), false);
+    return changedKey(context, 'key.enable', unlessRevoked(outcome));
+  },
+
+  'POST /accounts/:account/keys/:key/revoke': async ({ context, account, params }) => {
+    const outcome = await revokeKey(context.database, placeOf(account, params));
+    if (outcome.kind === 'revoked') return changed(await toKey(context, outcome.key), null);
+    return changedKey(context, 'key.revoke', unlessRevoked(outcome));
+  },
+};
+
+function placeOf({ accountId }: { readonly accountId: string }, params: { readonly key: string }) {
+  return { keyId: params.key, accountId };
+}
+
+type KeyChange = Extract<KeyOutcome, { readonly kind: 'changed' }>;
+
+/** Throws ApiError 404 or 409. */
+function unlessRevoked(outcome: KeyOutcome): KeyChange {
+  if (outcome.kind === 'unknown') throw noSuchKey();
+  if (outcome.kind === 'revoked') throw new ApiError('conflict', 'This key is revoked, and that is for good. Make another.');
+  return outcome;
+}
+
+async function changedKey(context: ServerContext, action: string, { before, after }: KeyChange): Promise<Changed<Key>> {
+  const fields = changedFields(before, after);
+  return changed(await toKey(context, after), fields && { action, subject: after.id, ...fields });
+}
+
+function noSuchKey(): ApiError {
+  return new ApiError('not_found', 'There is no such key in this account.');
+}
+
+type ControlFields = BodyOf<(typeof keysEndpoints)['PATCH /accounts/:account/keys/:key']>;
+
+/** Throws ApiError 400 with the field at fault. */
+function readControls({ gateway }: ServerContext, fields: ControlFields): KeyControls {
+  const { name, daily_cap_micros: dailyCap, monthly_cap_micros: monthlyCap, models } = fields;
+  const { allowed_addresses: addresses, expires_at: expiresAt } = fields;
+  return {
+    ...(name !== undefined && { name: readName(name) }),
+    ...(dailyCap !== undefined && { dailyCapMicros: dailyCap === null ? null : micros(dailyCap) }),
+    ...(monthlyCap !== undefined && { monthlyCapMicros: monthlyCap === null ? null : micros(monthlyCap) }),
+    ...(models !== undefined && { models: models && readModels(gateway.catalog, models) }),
+    requestsPerMinute: fields.requests_per_minute,
+    tokensPerMinute: fields.tokens_per_minute,
+    concurrentRequests: fields.concurrent_requests,
+    ...(addresses !== undefined && { allowedAddresses: addresses && readAddresses(addresses) }),
+    ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.nowMs()) }),
+  };
+}
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name === '') throw invalidRequest('name', 'Give the key a name, to know it again by.');
+  return name;
+}
+
+/** Kept as catalogue ids, so that an alias in the list allows just what it stands for today. */
+function readModels(catalog: Catalog, names: readonly string[]): string[] {
+  const ids = names.map((name) => {
+    const id = resolveKeyModel(catalog, name);
+    if (id === null) throw invalidRequest('models', `There is no model '${name}'.`);
+    return id;
+  });
+  return [...new Set(ids)];
+}
+
+function readAddresses(texts: readonly string[]): string[] {
+  const ranges = texts.map((text) => text.trim());
+  const wrong = ranges.find((range) => !isAddressRange(range));
+  if (wrong === undefined) return [...new Set(ranges)];
+  throw invalidRequest(
+    'allowed_addresses',
+    `'${wrong}' is no address. Write addresses or ranges, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32.`,
+  );
+}
+
+function readExpiry(text: string, nowMs: number): number {
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text);
+  const timeMs = isTime ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(timeMs))
+    throw invalidRequest('expires_at', '`expires_at` must be a time with its zone, such as 2027-01-31T18:00:00Z.');
+  if (timeMs <= nowMs) throw invalidRequest('expires_at', 'The expiry must be in the future. To end the key now, revoke it.');
+  return timeMs;
+}
+
+async function toKey(context: ServerContext, listing: KeyListing): Promise<Key> {
+  const [key] = await toKeys(context, [listing]);
+  return key!;
+}
+
+async function toKeys({ database, gateway }: ServerContext, listings: readonly KeyListing[]): Promise<readonly Key[]> {
+  const nowMs = gateway.nowMs();
+  const ids = listings.map(({ id }) => id);
+  const [spend, uses] = [await readKeySpend(database.read, ids, nowMs), await readKeyUses(database, ids)];
+  return listings.map(({ account_id: _account, ...listing }) => ({
+    ...listing,
+    state: keyStateOf(listing, nowMs),
+    ...spendOf(spend.get(listing.id)!),
+    last_used_at: isoOf(uses.get(listing.id)),
+  }));
+}
+
+function spendOf({ day, month }: LedgerSpend): Pick<Key, 'today' | 'this_month'> {
+  return { today: windowOf(day), this_month: windowOf(month) };
+}
+
+function windowOf({ settledMicros, heldMicros, resetsAtMs }: LedgerSpend['day']): KeySpend {
+  return { spent_micros: settledMicros, held_micros: heldMicros, resets_at: new Date(resetsAtMs).toISOString() };
+}
+
+function isoOf(timeMs: number | undefined): string | null {
+  return timeMs === undefined ? null : new Date(timeMs).toISOString();
+}
