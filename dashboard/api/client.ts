@@ -14,9 +14,12 @@ export type Query<Key extends EndpointKey> = QueryOf<Contract[Key]>;
 export type Body<Key extends EndpointKey> = BodyOf<Contract[Key]>;
 export type Params<Key extends EndpointKey> = ParametersOf<Key>;
 
-/** A part may be left out where it has no field that is required. */
-type Part<Name extends string, Fields> =
-  Partial<Fields> extends Fields ? { readonly [N in Name]?: Fields } : { readonly [N in Name]: Fields };
+/** A part may be left out where it has no field, or none that is required. */
+type Part<Name extends string, Fields> = string extends keyof Fields
+  ? { readonly [N in Name]?: Fields }
+  : Partial<Fields> extends Fields
+    ? { readonly [N in Name]?: Fields }
+    : { readonly [N in Name]: Fields };
 
 export type Input<Key extends EndpointKey> = Part<'params', Params<Key>> & Part<'query', Query<Key>> & Part<'body', Body<Key>>;
 
