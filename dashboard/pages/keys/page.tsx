@@ -1,12 +1,178 @@
-import { IconKey } from '@tabler/icons-react';
+import { Button, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
+import { IconKey, IconPlus } from '@tabler/icons-react';
+import { useIsAtLeast, useMode } from '../../app/account.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { useApiPages } from '../../api/use-api.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { CapBar } from './cap-bar.tsx';
+import { CreateKey } from './create-key.tsx';
+import { KeyMenu } from './key-actions.tsx';
+import { KeyDrawer } from './key-drawer.tsx';
+import { KeyState } from './key-state.tsx';
+import { searchTextOf, type Key } from './key-values.ts';
+
+/** What the state filter stands for. Revoked keys are of no use any more, so they are not shown at first. */
+const filters = {
+  current: { label: 'Not revoked', states: ['active', 'disabled', 'expired'] },
+  active: { label: 'Active', states: ['active'] },
+  disabled: { label: 'Disabled', states: ['disabled'] },
+  expired: { label: 'Expired', states: ['expired'] },
+  revoked: { label: 'Revoked', states: ['revoked'] },
+  all: { label: 'All', states: ['active', 'disabled', 'expired', 'revoked'] },
+} satisfies Record<string, { readonly label: string; readonly states: Key['state'][] }>;
+
+function isFilter(name: string | undefined): name is keyof typeof filters {
+  return name !== undefined && Object.hasOwn(filters, name);
+}
 
 export function Page() {
+  const mode = useMode();
+  const canChange = useIsAtLeast('admin');
+  const [state, setState] = useUrlState(({ q = '', state: name, key, create }) => ({
+    search: q,
+    filter: isFilter(name) ? name : ('current' as const),
+    keyId: key ?? null,
+    isCreating: create === 'yes',
+  }));
+  const { search, filter, keyId, isCreating } = state;
+  const pages = useApiPages('GET /accounts/:account/keys', { query: { mode, search, state: [...filters[filter].states] } });
+  const isFiltered = search !== '' || filter !== 'current';
+  const create = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setState({ create: 'yes' }, { push: true })}>
+      Create key
+    </Button>
+  );
+  const open = (key: Key) => setState({ key: key.id }, { push: true });
   return (
     <>
-      <PageHeader title="Keys" />
-      <EmptyState icon={IconKey} title="Nothing here yet" />
+      <PageHeader
+        title="Keys"
+        description={
+          mode === 'live'
+            ? 'Live keys call real models and spend your balance, each within its own caps.'
+            : 'Test keys are answered by the sandbox, for play money.'
+        }
+        actions={canChange && create}
+      />
+      <Stack>
+        <Group gap="sm">
+          <SearchField
+            label="Search by name or last characters"
+            value={search}
+            onSearch={(text) => setState({ q: searchTextOf(text) })}
+            style={{ flex: '1 1 220px' }}
+            maw={360}
+          />
+          <Select
+            aria-label="State"
+            data={Object.entries(filters).map(([value, { label }]) => ({ value, label }))}
+            value={filter}
+            onChange={(value) => setState({ state: value === 'current' ? undefined : (value ?? undefined) })}
+            allowDeselect={false}
+            w={150}
+          />
+        </Group>
+        <Panel flush>
+          <DataTable
+            label="API keys"
+            pages={pages}
+            columns={canChange ? [...columns, menuColumn(open)] : columns}
+            rowKey={(key) => key.id}
+            onOpen={open}
+            empty={
+              isFiltered ? (
+                <EmptyState
+                  icon={IconKey}
+                  title="No key fits"
+                  text="Try another part of the name, or another state."
+                  action={
+                    <Button variant="default" onClick={() => setState({ q: undefined, state: undefined })}>
+                      Clear the filters
+                    </Button>
+                  }
+                />
+              ) : (
+                <EmptyState
+                  icon={IconKey}
+                  title={`No ${mode} keys yet`}
+                  text={
+                    canChange
+                      ? 'A key is what your programs call models with. Give each program its own, with caps that fit it.'
+                      : 'An admin or owner of the account can make one.'
+                  }
+                  action={canChange && create}
+                />
+              )
+            }
+          />
+        </Panel>
+      </Stack>
+      <CreateKey opened={isCreating && canChange} onClose={() => setState({ create: undefined })} />
+      <KeyDrawer keyId={keyId} onClose={() => setState({ key: undefined })} />
     </>
+  );
+}
+
+const columns: readonly Column<Key>[] = [
+  { title: 'Key', phone: 'title', render: (key) => <KeyName row={key} /> },
+  {
+    title: 'Today',
+    width: 170,
+    render: (key) => <CapBar label="Spent today" spend={key.today} capMicros={key.daily_cap_micros} />,
+  },
+  {
+    title: 'This month',
+    width: 170,
+    render: (key) => <CapBar label="Spent this month" spend={key.this_month} capMicros={key.monthly_cap_micros} />,
+  },
+  { title: 'Models', render: (key) => <Models ids={key.models} /> },
+  { title: 'Last used', render: (key) => <TimeAgo at={key.last_used_at} never="Never" /> },
+];
+
+function menuColumn(onEdit: (key: Key) => void): Column<Key> {
+  return { title: '', width: 60, align: 'right', render: (key) => <KeyMenu row={key} onEdit={() => onEdit(key)} /> };
+}
+
+function KeyName({ row }: { readonly row: Key }) {
+  return (
+    <>
+      <Group gap="xs" wrap="nowrap">
+        <Text fw={500} truncate maw={280} title={row.name}>
+          {row.name || 'Without a name'}
+        </Text>
+        {row.state !== 'active' && <KeyState state={row.state} />}
+      </Group>
+      <Text size="xs" c="dimmed" ff="monospace">
+        {row.hint}
+      </Text>
+      {row.state === 'active' && row.expires_at !== null && (
+        <Text component="div" size="xs" c="dimmed">
+          expires <TimeAgo at={row.expires_at} />
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Models({ ids }: { readonly ids: readonly string[] | null }) {
+  if (ids === null) return <Text inherit>All</Text>;
+  if (ids.length === 1) {
+    return (
+      <Text inherit truncate maw={160} title={ids[0]}>
+        {ids[0]}
+      </Text>
+    );
+  }
+  return (
+    <Tooltip label={ids.slice(0, 12).join(', ') + (ids.length > 12 ? ' …' : '')} multiline maw={320}>
+      <Text inherit span>
+        {ids.length} models
+      </Text>
+    </Tooltip>
   );
 }

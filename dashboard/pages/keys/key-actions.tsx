@@ -1,0 +1,81 @@
+// What can be done with a key besides changing its controls.
+import { ActionIcon, Menu } from '@mantine/core';
+import { IconBan, IconDots, IconPencil, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import { useChange } from '../../api/use-api.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { showDone, showError } from '../../parts/notify.ts';
+import type { Key } from './key-values.ts';
+
+const keyCalls = ['GET /accounts/:account/keys', 'GET /accounts/:account/keys/:key'] as const;
+
+/** Each asks first where it stops something, and says what came of it. */
+export function useKeyActions() {
+  const disable = useChange('POST /accounts/:account/keys/:key/disable', { invalidates: keyCalls });
+  const enable = useChange('POST /accounts/:account/keys/:key/enable', { invalidates: keyCalls });
+  const revoke = useChange('POST /accounts/:account/keys/:key/revoke', { invalidates: keyCalls });
+  return {
+    disable: (key: Key) =>
+      confirm({
+        title: `Disable the key “${key.name}”?`,
+        text: 'Its requests are refused within seconds, until you enable it again. Those that run are finished.',
+        action: 'Disable',
+        run: async () => {
+          await disable.mutateAsync({ params: { key: key.id } });
+          showDone(`The key “${key.name}” is disabled.`);
+        },
+      }),
+    enable: async (key: Key) => {
+      try {
+        await enable.mutateAsync({ params: { key: key.id } });
+        showDone(`The key “${key.name}” is enabled again.`);
+      } catch (thrown) {
+        showError(thrown);
+      }
+    },
+    revoke: (key: Key) =>
+      confirm({
+        title: `Revoke the key “${key.name}”?`,
+        text: `${key.hint} stops working within seconds, for good. What was spent with it stays in your usage.`,
+        action: 'Revoke',
+        danger: true,
+        run: async () => {
+          await revoke.mutateAsync({ params: { key: key.id } });
+          showDone(`The key “${key.name}” is revoked.`);
+        },
+      }),
+  };
+}
+
+type Props = { readonly row: Key; readonly onEdit: () => void };
+
+/** The menu at the end of a row. */
+export function KeyMenu({ row, onEdit }: Props) {
+  const actions = useKeyActions();
+  if (row.state === 'revoked') return null;
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon aria-label={`Actions for ${row.name}`}>
+          <IconDots size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={onEdit}>
+          Edit
+        </Menu.Item>
+        {row.disabled_at === null ? (
+          <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => actions.disable(row)}>
+            Disable
+          </Menu.Item>
+        ) : (
+          <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => void actions.enable(row)}>
+            Enable
+          </Menu.Item>
+        )}
+        <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => actions.revoke(row)}>
+          Revoke
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

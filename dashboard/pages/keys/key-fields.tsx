@@ -1,0 +1,107 @@
+// Every control of a key, for one that is made and for one that is changed.
+import { Alert, Fieldset, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useApi } from '../../api/use-api.ts';
+import { microsFromText } from '../../parts/money-text.ts';
+import { countText } from '../../parts/number-text.ts';
+import { ExpiryField } from './expiry-field.tsx';
+import type { KeyValues } from './key-values.ts';
+import { ModelPicker } from './model-picker.tsx';
+
+type Props = {
+  readonly form: UseFormReturnType<KeyValues>;
+  readonly readOnly?: boolean;
+};
+
+export function KeyFields({ form, readOnly = false }: Props) {
+  const defaults = useApi('GET /accounts/:account/key-defaults', {}).data;
+  const limit = (value: number | null | undefined) =>
+    value === undefined ? '' : value === null ? 'No limit' : `${countText(value)} (default)`;
+  const number = { min: 0, max: 9_999_999_999, allowDecimal: false, thousandSeparator: ' ', hideControls: true } as const;
+  const { dailyCap, monthlyCap } = form.values;
+  return (
+    <Fieldset variant="unstyled" disabled={readOnly}>
+      <Stack gap="lg">
+        <TextInput
+          label="Name"
+          placeholder="Production backend"
+          description="What it is used by. Only you see it."
+          maxLength={200}
+          data-autofocus
+          autoComplete="off"
+          withAsterisk={!readOnly}
+          {...form.getInputProps('name')}
+        />
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+          <TextInput
+            label="Daily cap"
+            description="USD, from 00:00 UTC"
+            placeholder="No cap"
+            leftSection="$"
+            inputMode="decimal"
+            autoComplete="off"
+            {...form.getInputProps('dailyCap')}
+          />
+          <TextInput
+            label="Monthly cap"
+            description="USD, from the 1st, 00:00 UTC"
+            placeholder="No cap"
+            leftSection="$"
+            inputMode="decimal"
+            autoComplete="off"
+            {...form.getInputProps('monthlyCap')}
+          />
+        </SimpleGrid>
+        <CapNote dailyCap={dailyCap} monthlyCap={monthlyCap} />
+        <ModelPicker {...form.getInputProps('models')} disabled={readOnly} />
+        <ExpiryField {...form.getInputProps('expires')} disabled={readOnly} />
+        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md">
+          <NumberInput
+            label="Requests a minute"
+            placeholder={limit(defaults?.requests_per_minute)}
+            {...number}
+            {...form.getInputProps('requestsPerMinute')}
+          />
+          <NumberInput
+            label="Tokens a minute"
+            placeholder={limit(defaults?.tokens_per_minute)}
+            {...number}
+            {...form.getInputProps('tokensPerMinute')}
+          />
+          <NumberInput
+            label="Requests at once"
+            placeholder={limit(defaults?.concurrent_requests)}
+            {...number}
+            {...form.getInputProps('concurrentRequests')}
+          />
+        </SimpleGrid>
+        <TagsInput
+          label="Allowed addresses"
+          description="IP addresses or CIDR ranges, each followed by Enter. Leave it empty to allow all."
+          placeholder={form.values.addresses.length === 0 ? '203.0.113.7, 10.0.0.0/8' : undefined}
+          splitChars={[',', ' ', ';']}
+          acceptValueOnBlur
+          maxTags={100}
+          disabled={readOnly}
+          {...form.getInputProps('addresses')}
+        />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+/** What two caps mean together is easily misread. */
+function CapNote({ dailyCap, monthlyCap }: { readonly dailyCap: string; readonly monthlyCap: string }) {
+  const [daily, monthly] = [microsFromText(dailyCap), microsFromText(monthlyCap)];
+  const note =
+    daily === 0 || monthly === 0
+      ? 'A cap of 0 allows nothing, not even requests that are free.'
+      : daily !== null && monthly !== null && daily > monthly
+        ? 'The monthly cap is below the daily one, so it is the one that counts.'
+        : null;
+  return note === null ? null : (
+    <Alert color="orange" variant="light" py="xs">
+      {note}
+    </Alert>
+  );
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  changedControls,
+  controlsOf,
+  emptyValues,
+  localTimeText,
+  problemsOf,
+  searchTextOf,
+  valuesOf,
+  type Key,
+} from './key-values.ts';
+
+const spend = { spent_micros: 0, held_micros: 0, resets_at: '2026-11-23T00:00:00.000Z' };
+const key: Key = {
+  id: 'key_1',
+  mode: 'live',
+  name: 'build',
+  hint: 'tg_live_…abcd',
+  state: 'active',
+  daily_cap_micros: 1_234_500_000,
+  monthly_cap_micros: null,
+  today: spend,
+  this_month: spend,
+  models: ['gpt-5-mini'],
+  requests_per_minute: 0,
+  tokens_per_minute: null,
+  concurrent_requests: 8,
+  allowed_addresses: ['10.0.0.0/8'],
+  expires_at: '2027-01-31T18:00:00.000Z',
+  created_at: '2026-11-22T00:00:00.000Z',
+  last_used_at: null,
+  disabled_at: null,
+  revoked_at: null,
+};
+
+test('what a form shows of a key is the key again, and nothing has changed', () => {
+  assert.deepEqual(controlsOf(valuesOf(key)), {
+    name: 'build',
+    daily_cap_micros: 1_234_500_000,
+    monthly_cap_micros: null,
+    models: ['gpt-5-mini'],
+    requests_per_minute: 0,
+    tokens_per_minute: null,
+    concurrent_requests: 8,
+    allowed_addresses: ['10.0.0.0/8'],
+    expires_at: '2027-01-31T18:00:00.000Z',
+  });
+  assert.deepEqual(changedControls(valuesOf(key), valuesOf(key)), {});
+});
+
+test('only what was changed is sent, and what was emptied is cleared', () => {
+  const before = valuesOf(key);
+  const after = { ...before, dailyCap: '', models: [], requestsPerMinute: '', addresses: [], expires: '', monthlyCap: '0' };
+  assert.deepEqual(changedControls(before, after), {
+    daily_cap_micros: null,
+    monthly_cap_micros: 0,
+    models: null,
+    requests_per_minute: null,
+    allowed_addresses: null,
+    expires_at: null,
+  });
+  assert.deepEqual(changedControls(before, { ...before, dailyCap: ' $1234.50 ' }), {}, 'the same amount in other words');
+});
+
+test('a name is needed, and amounts must be amounts', () => {
+  const problems = problemsOf({ ...emptyValues, name: ' ', dailyCap: 'five', monthlyCap: '' });
+  assert.ok(problems.name && problems.dailyCap);
+  assert.equal(problems.monthlyCap, null);
+  assert.deepEqual(Object.values(problemsOf({ ...emptyValues, name: 'a' })), [null, null, null, null]);
+});
+
+test("a moment is written as a field has it, in the reader's time zone", () => {
+  const at = new Date('2027-01-31T18:05:00.000Z');
+  assert.match(localTimeText(at), /^2027-0[12]-\d\dT\d\d:\d5$/);
+  assert.equal(new Date(localTimeText(at)).getTime(), at.getTime());
+});
+
+test('a whole key that is pasted is searched for by its last characters only', () => {
+  assert.equal(searchTextOf(' tg_live_0123456789abcdefghijklmnopqrstuvwxyz1234 '), '1234');
+  assert.equal(searchTextOf(' laptop '), 'laptop');
+});
