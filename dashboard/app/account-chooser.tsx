@@ -1,4 +1,4 @@
-import { Group, Menu, Text, UnstyledButton } from '@mantine/core';
+import { Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconSelector } from '@tabler/icons-react';
 import { useSession } from '../api/session.ts';
 import { useChosenAccount, useSwitchAccount } from './account.ts';
@@ -20,7 +20,8 @@ export function AccountChooser() {
   return (
     <Menu position="bottom-start" width={232}>
       <Menu.Target>
-        <UnstyledButton className={classes.button} aria-label={`Account: ${chosen?.name ?? 'none'}. Choose another`}>
+        <UnstyledButton className={classes.button}>
+          <VisuallyHidden>Account:</VisuallyHidden>
           <Text size="md" fw={500} truncate>
             {chosen?.name ?? 'Choose an account'}
           </Text>

@@ -1,13 +1,11 @@
 // `mod+K`: to any page by a few letters of its name.
-import { Kbd, Text, UnstyledButton } from '@mantine/core';
+import { Kbd, Text, UnstyledButton, useComputedColorScheme, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
 import { useOs } from '@mantine/hooks';
 import { Spotlight, spotlight } from '@mantine/spotlight';
-import { IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
-import { useMantineColorScheme, useComputedColorScheme } from '@mantine/core';
+import { IconMoon, IconSearch, IconSun, IconTestPipe } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useUser } from '../api/session.ts';
 import { useChosenAccount, useMode, useSetMode } from './account.ts';
-import { IconTestPipe } from '@tabler/icons-react';
 import classes from './jump-box.module.css';
 import { accountPages, operatorPages, type NavigationItem } from './navigation.ts';
 
@@ -33,6 +31,7 @@ export function JumpBox() {
     <Spotlight
       shortcut="mod + K"
       highlightQuery
+      attributes={{ content: { 'aria-label': 'Go to a page' } }}
       nothingFound="There is no page of that name."
       searchProps={{
         placeholder: 'Go to …',
@@ -79,12 +78,13 @@ export function JumpBox() {
 export function JumpButton() {
   const isMac = useOs() === 'macos';
   return (
-    <UnstyledButton className={classes.button} onClick={spotlight.open} aria-label="Go to a page">
+    <UnstyledButton className={classes.button} onClick={spotlight.open}>
+      <VisuallyHidden>Go to a page</VisuallyHidden>
       <IconSearch size={16} aria-hidden />
-      <Text size="md" visibleFrom="sm">
+      <Text size="md" visibleFrom="sm" aria-hidden>
         Go to …
       </Text>
-      <Kbd size="xs" visibleFrom="sm" ml="auto">
+      <Kbd size="xs" visibleFrom="sm" ml="auto" aria-hidden>
         {isMac ? '⌘ K' : 'Ctrl K'}
       </Kbd>
     </UnstyledButton>

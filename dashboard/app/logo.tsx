@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core';
 import iconUrl from './icon.svg';
 
 /** The name that the operator gave the service, beside the sign of it. */
-export function Logo({ name = 'Tollgate' }: { readonly name?: string }) {
+export function Logo({ name }: { readonly name: string }) {
   return (
     <Group gap={10} wrap="nowrap">
       <img src={iconUrl} width={26} height={26} alt="" />

@@ -16,6 +16,7 @@ import { sessionQuery } from '../api/session.ts';
 import { ErrorPage, NotFoundPage } from './error-page.tsx';
 import { AccountPages } from './account-pages.tsx';
 import { PagePending } from './page-pending.tsx';
+import { PublicShell } from './public-shell.tsx';
 import { Shell } from './shell.tsx';
 import { parseSearch, writeSearch, type Search } from './url-state.ts';
 
@@ -77,14 +78,21 @@ const operatorChildren = [
   page(operator, '/audit', () => import('../pages/operator/audit/page.tsx')),
 ] as const;
 
+const visitor = createRoute({
+  getParentRoute: () => root,
+  id: 'visitor',
+  beforeLoad: ({ context }) => context.queryClient.ensureQueryData(sessionQuery).then(() => undefined),
+  component: PublicShell,
+});
+
 const signInChildren = [
-  page(root, '/sign-in', () => import('../pages/sign-in/page.tsx')),
-  page(root, '/first-run', () => import('../pages/sign-in/first-run.tsx')),
-  page(root, '/sign-up', () => import('../pages/sign-in/sign-up.tsx')),
-  page(root, '/invitation', () => import('../pages/sign-in/invitation.tsx')),
-  page(root, '/forgot-password', () => import('../pages/sign-in/forgot-password.tsx')),
-  page(root, '/reset-password', () => import('../pages/sign-in/reset-password.tsx')),
-  page(root, '/verify-email', () => import('../pages/sign-in/verify-email.tsx')),
+  page(visitor, '/sign-in', () => import('../pages/sign-in/page.tsx')),
+  page(visitor, '/first-run', () => import('../pages/sign-in/first-run.tsx')),
+  page(visitor, '/sign-up', () => import('../pages/sign-in/sign-up.tsx')),
+  page(visitor, '/invitation', () => import('../pages/sign-in/invitation.tsx')),
+  page(visitor, '/forgot-password', () => import('../pages/sign-in/forgot-password.tsx')),
+  page(visitor, '/reset-password', () => import('../pages/sign-in/reset-password.tsx')),
+  page(visitor, '/verify-email', () => import('../pages/sign-in/verify-email.tsx')),
 ] as const;
 
 /** The file is loaded when its page is gone to, or about to be. */
@@ -98,7 +106,7 @@ function page<Parent extends AnyRoute, const Path extends string>(
 
 const routeTree = root.addChildren([
   app.addChildren([account.addChildren(accountChildren), settings, operator.addChildren(operatorChildren)]),
-  ...signInChildren,
+  visitor.addChildren(signInChildren),
 ]);
 
 export function createAppRouter(queryClient: QueryClient) {

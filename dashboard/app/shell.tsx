@@ -3,7 +3,7 @@ import { AppShell, Burger, Group, ScrollArea } from '@mantine/core';
 import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useUser } from '../api/session.ts';
+import { useSession, useUser } from '../api/session.ts';
 import { useChosenAccount, useMode } from './account.ts';
 import { AccountChooser } from './account-chooser.tsx';
 import { JumpBox, JumpButton } from './jump-box.tsx';
@@ -16,6 +16,7 @@ import { UserMenu } from './user-menu.tsx';
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
+  const { features } = useSession();
   const { is_operator: isOperator } = useUser();
   const account = useChosenAccount();
   const mode = useMode();
@@ -50,10 +51,10 @@ export function Shell() {
             </Group>
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar aria-label="Main">
+        <AppShell.Navbar data-closed={!isOpen || undefined}>
           <AppShell.Section className={classes.top}>
             <Group justify="space-between" wrap="nowrap">
-              <Logo />
+              <Logo name={features.service_name} />
               <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Close the navigation" />
             </Group>
             <AccountChooser />

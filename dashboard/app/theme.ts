@@ -129,9 +129,17 @@ export const theme = createTheme({
     Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500 } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } } },
     Modal: { defaultProps: { centered: true, radius: 'lg', overlayProps: { backgroundOpacity: 0.45, blur: 2 } } },
-    Menu: { defaultProps: { shadow: 'md', withinPortal: true } },
+    // The placeholder that it would focus first may not stand in a menu.
+    Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Popover: { defaultProps: { shadow: 'md' } },
     Paper: { defaultProps: { radius: 'lg' } },
+    InputWrapper: {
+      styles: {
+        label: { marginBottom: 4 },
+        description: { marginBottom: 2, fontSize: 'var(--mantine-font-size-xs)' },
+        error: { fontSize: 'var(--mantine-font-size-xs)' },
+      },
+    },
     Skeleton: { defaultProps: { radius: 'sm' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
     PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password' } } },
@@ -157,12 +165,16 @@ export const cssVariables: CSSVariablesResolver = () => ({
   dark: {
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
-    '--tollgate-surface': 'var(--mantine-color-dark-8)',
+    '--tollgate-surface': '#171b22',
     '--tollgate-side': 'var(--mantine-color-dark-8)',
     '--tollgate-border': 'var(--mantine-color-dark-5)',
     '--tollgate-hover': 'var(--mantine-color-dark-6)',
     ...Object.fromEntries(
-      statusColors.map((color) => [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-3)`]),
+      statusColors.flatMap((color) => [
+        [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-3)`],
+        [`--mantine-color-${color}-light`, `color-mix(in srgb, var(--mantine-color-${color}-5) 16%, transparent)`],
+        [`--mantine-color-${color}-light-hover`, `color-mix(in srgb, var(--mantine-color-${color}-5) 22%, transparent)`],
+      ]),
     ),
   },
 });

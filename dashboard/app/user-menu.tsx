@@ -1,4 +1,12 @@
-import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
+import {
+  Avatar,
+  Menu,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+  VisuallyHidden,
+  type MantineColorScheme,
+} from '@mantine/core';
 import { IconCheck, IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconSun } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -30,8 +38,9 @@ export function UserMenu() {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <UnstyledButton aria-label={`You: ${user.name}`} style={{ borderRadius: '50%' }}>
-          <Avatar name={user.name} color="accent" size={32} radius="xl" />
+        <UnstyledButton style={{ borderRadius: '50%' }}>
+          <Avatar name={user.name} color="accent" size={32} radius="xl" aria-hidden />
+          <VisuallyHidden>You: {user.name}</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

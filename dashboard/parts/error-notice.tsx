@@ -23,7 +23,7 @@ export function ErrorNotice({ error, onRetry }: Props) {
           )}
           {requestId && (
             <Group gap={4} wrap="nowrap">
-              <Text size="xs" c="dimmed">
+              <Text size="xs">
                 Request <Code>{requestId}</Code>
               </Text>
               <CopyButton text={requestId} label="Copy the request id" size="xs" />

@@ -1,3 +1,64 @@
+// The one-time link that a new installation prints: whoever opens it becomes its operator.
+import { Button, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useSession } from '../../api/session.ts';
+import { completeFirstRun } from '../../api/sign-in.ts';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { Card } from './card.tsx';
+import { checkEmail, checkName, checkNewPassword } from './fields.ts';
+import { NewUserFields } from './new-user-fields.tsx';
+import { OneTimeLink } from './one-time-link.tsx';
+import { useEnter } from './use-enter.ts';
+
 export function Page() {
-  return null;
+  return (
+    <OneTimeLink
+      kind="first-run"
+      remedy={
+        <>
+          Start the gateway again, or run <code>tollgate users first-run-link</code>, for a new one. If there is a user already,{' '}
+          <AppLink to="/sign-in">sign in</AppLink>.
+        </>
+      }
+    >
+      {(token) => <FirstRun token={token} />}
+    </OneTimeLink>
+  );
+}
+
+function FirstRun({ token }: { readonly token: string }) {
+  const { features } = useSession();
+  const enter = useEnter();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: '', email: '', password: '' },
+    validate: { name: checkName, email: checkEmail, password: checkNewPassword },
+  });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ name, email, password }) => {
+      await completeFirstRun({ token, name: name.trim(), email: email.trim(), password });
+      // A new installation has no money yet; what can be tried at once is the sandbox.
+      await enter(features.test_mode ? '/?mode=test' : '/');
+    },
+    { name: 'name', email: 'email', password: 'password' },
+  );
+  return (
+    <Card
+      title={`Welcome to ${features.service_name}`}
+      text="You are the first here: you will be the operator, and own the first account."
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <NewUserFields form={form} />
+          {error && <ErrorNotice error={error} />}
+          <Button type="submit" fullWidth loading={isSubmitting}>
+            Create your user
+          </Button>
+        </Stack>
+      </form>
+    </Card>
+  );
 }

@@ -1,3 +1,63 @@
+// Asking for a link to a new password.
+import { Button, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { useSession } from '../../api/session.ts';
+import { askForPasswordReset } from '../../api/sign-in.ts';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { Card } from './card.tsx';
+import { checkEmail } from './fields.ts';
+
 export function Page() {
-  return null;
+  const { features } = useSession();
+  const [isSent, setSent] = useState(false);
+  const back = <AppLink to="/sign-in">Back to signing in</AppLink>;
+  if (!features.smtp) {
+    return (
+      <Card
+        title="Forgot your password?"
+        text="This service sends no e-mails. Ask its operator for a link: with it you choose a new password."
+        footer={back}
+      />
+    );
+  }
+  if (isSent) {
+    const text = 'If there is a user with this address, a link is on its way to it. It works once, and for an hour.';
+    return <Card title="Look into your mailbox" text={text} footer={back} />;
+  }
+  return <AskForLink onSent={() => setSent(true)} footer={back} />;
+}
+
+function AskForLink({ onSent, footer }: { readonly onSent: () => void; readonly footer: React.ReactNode }) {
+  const form = useForm({ mode: 'uncontrolled', initialValues: { email: '' }, validate: { email: checkEmail } });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ email }) => {
+      await askForPasswordReset(email.trim());
+      onSent();
+    },
+    { email: 'email' },
+  );
+  return (
+    <Card title="Forgot your password?" text="Enter your e-mail address, and we send you a link to a new one." footer={footer}>
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            autoFocus
+            key={form.key('email')}
+            {...form.getInputProps('email')}
+          />
+          {error && <ErrorNotice error={error} />}
+          <Button type="submit" fullWidth loading={isSubmitting}>
+            Send the link
+          </Button>
+        </Stack>
+      </form>
+    </Card>
+  );
 }

@@ -1,3 +1,131 @@
+// Accepting an invitation to an account: as the user who is signed in, or by becoming one.
+import { Button, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
+import { useState } from 'react';
+import { toApiError, type ApiError } from '../../api/api-error.ts';
+import { sessionQuery, useSession } from '../../api/session.ts';
+import { acceptInvitation, readInvitation, signOut, type InvitationInfo } from '../../api/sign-in.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { ButtonLink } from '../../parts/link.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { Card } from './card.tsx';
+import { checkName, checkNewPassword } from './fields.ts';
+import { NewUserFields } from './new-user-fields.tsx';
+import { FailedCard, LoadingCard, useTokenQuery } from './one-time-link.tsx';
+import { useEnter } from './use-enter.ts';
+
+type Props = { readonly token: string; readonly invitation: InvitationInfo };
+
 export function Page() {
-  return null;
+  const { user } = useSession();
+  const [token] = useUrlState((search) => search.token ?? '');
+  const query = useTokenQuery('invitation', token, readInvitation);
+  if (query.isPending && token !== '') return <LoadingCard />;
+  if (query.error && query.error.status !== 404) return <FailedCard error={query.error} onRetry={() => void query.refetch()} />;
+  const invitation = query.data;
+  if (!invitation) {
+    return <Card title="This invitation has ended" text="It was accepted, withdrawn, or has expired. Ask for another." />;
+  }
+  if (user && isSame(user.email, invitation.email)) return <AcceptAsUser token={token} invitation={invitation} />;
+  if (user) return <ForSomebodyElse email={user.email} invitation={invitation} />;
+  return invitation.is_user ? <SignInFirst invitation={invitation} /> : <BecomeUser token={token} invitation={invitation} />;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function titleOf({ account_name: name }: InvitationInfo): string {
+  return `Join ${name}`;
+}
+
+function textOf({ invited_by: by, role, account_name: name }: InvitationInfo): string {
+  return `${by ?? 'The operator'} invites you to the account “${name}” as ${role === 'member' ? 'a member' : `an ${role}`}.`;
+}
+
+function AcceptAsUser({ token, invitation }: Props) {
+  const enter = useEnter();
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const accept = async () => {
+    setRunning(true);
+    setError(null);
+    try {
+      const { account_id: account } = await acceptInvitation({ token });
+      await enter(`/?account=${account}`);
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setRunning(false);
+    }
+  };
+  return (
+    <Card title={titleOf(invitation)} text={textOf(invitation)}>
+      {error && <ErrorNotice error={error} />}
+      <Button fullWidth loading={isRunning} onClick={() => void accept()}>
+        Accept as {invitation.email}
+      </Button>
+    </Card>
+  );
+}
+
+function ForSomebodyElse({ email, invitation }: { readonly email: string; readonly invitation: InvitationInfo }) {
+  const client = useQueryClient();
+  const leave = async () => {
+    await signOut();
+    await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+  };
+  return (
+    <Card title={titleOf(invitation)} text={`This invitation is for ${invitation.email}, and you are signed in as ${email}.`}>
+      <Button fullWidth onClick={() => void leave()}>
+        Sign out and go on
+      </Button>
+      <ButtonLink to="/" variant="default" fullWidth>
+        Stay signed in as {email}
+      </ButtonLink>
+    </Card>
+  );
+}
+
+function SignInFirst({ invitation }: { readonly invitation: InvitationInfo }) {
+  const { href } = useLocation();
+  return (
+    <Card title={titleOf(invitation)} text={`${textOf(invitation)} Sign in as ${invitation.email} to accept.`}>
+      <ButtonLink to="/sign-in" search={{ next: href }} fullWidth>
+        Sign in
+      </ButtonLink>
+    </Card>
+  );
+}
+
+function BecomeUser({ token, invitation }: Props) {
+  const enter = useEnter();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: '', email: invitation.email, password: '' },
+    validate: { name: checkName, password: checkNewPassword },
+  });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ name, password }) => {
+      const { account_id: account } = await acceptInvitation({ token, name: name.trim(), password });
+      await enter(`/?account=${account}`);
+    },
+    { name: 'name', password: 'password' },
+  );
+  return (
+    <Card title={titleOf(invitation)} text={textOf(invitation)}>
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <NewUserFields form={form} fixedEmail={invitation.email} />
+          {error && <ErrorNotice error={error} />}
+          <Button type="submit" fullWidth loading={isSubmitting}>
+            Accept
+          </Button>
+        </Stack>
+      </form>
+    </Card>
+  );
 }

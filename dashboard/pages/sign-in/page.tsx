@@ -1,3 +1,179 @@
+// Signing in: e-mail and password, then the second factor where there is one; or through the provider that is configured.
+import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Navigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { giveSecondFactor, signIn, startOidc } from '../../api/sign-in.ts';
+import { useSession } from '../../api/session.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { showError } from '../../parts/notify.ts';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { Card } from './card.tsx';
+import { checkEmail, safeNext } from './fields.ts';
+import { useEnter } from './use-enter.ts';
+
 export function Page() {
-  return null;
+  const { user } = useSession();
+  const [{ next, error, wasReset }] = useUrlState((search) => ({
+    next: safeNext(search.next),
+    error: search.error,
+    wasReset: search.reset === 'done',
+  }));
+  const [step, setStep] = useState<'password' | 'second-factor'>('password');
+  if (user && step === 'password') return <Navigate to={next} replace />;
+  if (step === 'second-factor') return <SecondFactor next={next} onRestart={() => setStep('password')} />;
+  return <PasswordStep next={next} notice={noticeOf(error, wasReset)} onSecondFactor={() => setStep('second-factor')} />;
+}
+
+type Notice = { readonly color: 'green' | 'red'; readonly text: string };
+
+/** What the way through a provider, or to a new password, ended with. */
+function noticeOf(error: string | undefined, wasReset: boolean): Notice | null {
+  if (wasReset) return { color: 'green', text: 'Your new password is set. Sign in with it.' };
+  if (error === undefined) return null;
+  const texts: Readonly<Record<string, string>> = {
+    signup_closed: 'There is no user with your e-mail address here, and sign-up is closed. Ask for an invitation.',
+    email_not_verified: 'The provider has not verified your e-mail address, so you cannot be recognised by it.',
+    account_not_linked: 'Your user here is not linked with that provider. Sign in with your password.',
+  };
+  return { color: 'red', text: texts[error] ?? 'Signing in through the provider did not work. Try again.' };
+}
+
+type StepProps = { readonly next: string; readonly notice: Notice | null; readonly onSecondFactor: () => void };
+
+function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
+  const { features } = useSession();
+  const enter = useEnter();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: '', password: '' },
+    validate: { email: checkEmail, password: (password) => (password === '' ? 'Enter your password.' : null) },
+  });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ email, password }) => {
+      const step = await signIn({ email: email.trim(), password });
+      if (step.next === 'second-factor') onSecondFactor();
+      else await enter(next);
+    },
+    { email: 'email' },
+  );
+  return (
+    <Card
+      title="Sign in"
+      footer={
+        features.signup_open && (
+          <>
+            No account yet? <AppLink to="/sign-up">Sign up</AppLink>
+          </>
+        )
+      }
+    >
+      {notice && (
+        <Alert color={notice.color} variant="light">
+          {notice.text}
+        </Alert>
+      )}
+      {features.oidc_name !== null && <ProviderButton name={features.oidc_name} next={next} />}
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            autoFocus
+            key={form.key('email')}
+            {...form.getInputProps('email')}
+          />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            key={form.key('password')}
+            {...form.getInputProps('password')}
+          />
+          {error && <ErrorNotice error={error} />}
+          <Button type="submit" fullWidth loading={isSubmitting}>
+            Sign in
+          </Button>
+          <AppLink to="/forgot-password" ta="center" size="sm">
+            Forgot your password?
+          </AppLink>
+        </Stack>
+      </form>
+    </Card>
+  );
+}
+
+function ProviderButton({ name, next }: { readonly name: string; readonly next: string }) {
+  const [isLeaving, setLeaving] = useState(false);
+  const leave = async () => {
+    setLeaving(true);
+    try {
+      const { url } = await startOidc(next);
+      location.href = url;
+    } catch (error) {
+      setLeaving(false);
+      showError(error);
+    }
+  };
+  return (
+    <>
+      <Button variant="default" fullWidth loading={isLeaving} onClick={() => void leave()}>
+        Continue with {name}
+      </Button>
+      <Divider label="or with your password" />
+    </>
+  );
+}
+
+function SecondFactor({ next, onRestart }: { readonly next: string; readonly onRestart: () => void }) {
+  const enter = useEnter();
+  const [kind, setKind] = useState<'totp' | 'backup'>('totp');
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { code: '' },
+    validate: { code: (code) => (code.trim() === '' ? 'Enter the code.' : null) },
+  });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ code }) => {
+      await giveSecondFactor({ code: kind === 'totp' ? code.replaceAll(/\s/g, '') : code.trim(), kind });
+      await enter(next);
+    },
+    { code: 'code' },
+  );
+  const isTotp = kind === 'totp';
+  return (
+    <Card
+      title="Second factor"
+      text={
+        isTotp ? 'Enter the six digits that your authenticator app shows.' : 'Enter one of your backup codes. Each works once.'
+      }
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <TextInput
+            label={isTotp ? 'Code' : 'Backup code'}
+            inputMode={isTotp ? 'numeric' : 'text'}
+            autoComplete="one-time-code"
+            autoFocus
+            key={form.key('code')}
+            {...form.getInputProps('code')}
+          />
+          {error && <ErrorNotice error={error} />}
+          <Button type="submit" fullWidth loading={isSubmitting}>
+            Continue
+          </Button>
+          <Button variant="subtle" fullWidth onClick={() => setKind(isTotp ? 'backup' : 'totp')}>
+            {isTotp ? 'Use a backup code' : 'Use the authenticator app'}
+          </Button>
+          <Button variant="subtle" color="gray" fullWidth onClick={onRestart}>
+            Start again
+          </Button>
+        </Stack>
+      </form>
+    </Card>
+  );
 }

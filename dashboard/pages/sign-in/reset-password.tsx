@@ -1,3 +1,48 @@
+// Choosing a new password with a one-time link.
+import { Button, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useNavigate } from '@tanstack/react-router';
+import { completePasswordReset } from '../../api/sign-in.ts';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { Card } from './card.tsx';
+import { checkNewPassword } from './fields.ts';
+import { NewPasswordField } from './new-user-fields.tsx';
+import { OneTimeLink } from './one-time-link.tsx';
+
 export function Page() {
-  return null;
+  return (
+    <OneTimeLink kind="password-reset" remedy={<AppLink to="/forgot-password">Ask for a new link</AppLink>}>
+      {(token, { email }) => <NewPassword token={token} email={email} />}
+    </OneTimeLink>
+  );
+}
+
+function NewPassword({ token, email }: { readonly token: string; readonly email: string | null }) {
+  const navigate = useNavigate();
+  const form = useForm({ mode: 'uncontrolled', initialValues: { password: '' }, validate: { password: checkNewPassword } });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ password }) => {
+      await completePasswordReset({ token, password });
+      await navigate({ to: '/sign-in', search: { reset: 'done' }, replace: true });
+    },
+    { password: 'password' },
+  );
+  return (
+    <Card title="Choose a new password" text={email === null ? undefined : `For ${email}. You are signed out everywhere.`}>
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          {/* For password managers, which then know whose it is. */}
+          {email !== null && <input type="hidden" name="username" autoComplete="username" value={email} readOnly />}
+          <NewPasswordField form={form} />
+          {error && <ErrorNotice error={error} />}
+          <Button type="submit" fullWidth loading={isSubmitting}>
+            Set the password
+          </Button>
+        </Stack>
+      </form>
+    </Card>
+  );
 }

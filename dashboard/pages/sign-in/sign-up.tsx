@@ -1,3 +1,72 @@
+// Signing up, where the operator lets anybody.
+import { Button, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { useSession } from '../../api/session.ts';
+import { signUp } from '../../api/sign-in.ts';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { Card } from './card.tsx';
+import { checkEmail, checkName, checkNewPassword } from './fields.ts';
+import { NewUserFields } from './new-user-fields.tsx';
+import { useEnter } from './use-enter.ts';
+
 export function Page() {
-  return null;
+  const { features } = useSession();
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const toSignIn = <AppLink to="/sign-in">Sign in</AppLink>;
+  if (!features.signup_open) {
+    return (
+      <Card title="Sign-up is closed" text="Ask the owner of an account, or the operator, for an invitation." footer={toSignIn} />
+    );
+  }
+  if (sentTo !== null) {
+    return (
+      <Card
+        title="Look into your mailbox"
+        text={`A link was sent to ${sentTo}. Open it to confirm the address; then sign in.`}
+        footer={toSignIn}
+      />
+    );
+  }
+  return <SignUp onSent={setSentTo} />;
+}
+
+function SignUp({ onSent }: { readonly onSent: (email: string) => void }) {
+  const enter = useEnter();
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { name: '', email: '', password: '' },
+    validate: { name: checkName, email: checkEmail, password: checkNewPassword },
+  });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    async ({ name, email, password }) => {
+      const { next } = await signUp({ name: name.trim(), email: email.trim(), password });
+      if (next === 'check-email') onSent(email.trim());
+      else await enter('/');
+    },
+    { name: 'name', email: 'email', password: 'password' },
+  );
+  return (
+    <Card
+      title="Sign up"
+      footer={
+        <>
+          Already a user? <AppLink to="/sign-in">Sign in</AppLink>
+        </>
+      }
+    >
+      <form onSubmit={onSubmit} noValidate>
+        <Stack>
+          <NewUserFields form={form} />
+          {error && <ErrorNotice error={error} />}
+          <Button type="submit" fullWidth loading={isSubmitting}>
+            Sign up
+          </Button>
+        </Stack>
+      </form>
+    </Card>
+  );
 }

@@ -1,3 +1,52 @@
+// Confirming an e-mail address. Only a click uses the link up: mail programs that look at links ahead do not.
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { toApiError, type ApiError } from '../../api/api-error.ts';
+import { verifyEmail } from '../../api/sign-in.ts';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { Card } from './card.tsx';
+import { OneTimeLink } from './one-time-link.tsx';
+import { useEnter } from './use-enter.ts';
+
 export function Page() {
-  return null;
+  return (
+    <OneTimeLink kind="verify-email" remedy={<AppLink to="/">Go to the dashboard</AppLink>}>
+      {(token, { email }) => <VerifyEmail token={token} email={email} />}
+    </OneTimeLink>
+  );
+}
+
+function VerifyEmail({ token, email }: { readonly token: string; readonly email: string | null }) {
+  const enter = useEnter();
+  const [state, setState] = useState<'asked' | 'running' | 'done'>('asked');
+  const [error, setError] = useState<ApiError | null>(null);
+  const verify = async () => {
+    setState('running');
+    setError(null);
+    try {
+      await verifyEmail(token);
+      setState('done');
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setState('asked');
+    }
+  };
+  if (state === 'done') {
+    return (
+      <Card title="Thank you" text={`${email ?? 'Your e-mail address'} is confirmed.`}>
+        <Button fullWidth onClick={() => void enter('/')}>
+          Go on
+        </Button>
+      </Card>
+    );
+  }
+  return (
+    <Card title="Confirm your e-mail address" text={email ?? undefined}>
+      {error && <ErrorNotice error={error} />}
+      <Button fullWidth loading={state === 'running'} onClick={() => void verify()}>
+        Confirm
+      </Button>
+    </Card>
+  );
 }

@@ -1,0 +1,38 @@
+// What the pages around signing in have in common.
+import { Paper, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { useSession } from '../../api/session.ts';
+import classes from './card.module.css';
+
+type Props = {
+  readonly title: string;
+  readonly text?: ReactNode;
+  readonly children?: ReactNode;
+  /** Below the card: where else to go. */
+  readonly footer?: ReactNode;
+};
+
+/** A card with one thing to do. */
+export function Card({ title, text, children, footer }: Props) {
+  const { service_name: service } = useSession().features;
+  useDocumentTitle(`${title} · ${service}`);
+  return (
+    <>
+      <Paper className={classes.card}>
+        <Title order={1}>{title}</Title>
+        {text && (
+          <Text c="dimmed" mt={4}>
+            {text}
+          </Text>
+        )}
+        {children && <Stack mt="lg">{children}</Stack>}
+      </Paper>
+      {footer && (
+        <Text c="dimmed" ta="center">
+          {footer}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,135 @@
+// The web app as the gateway serves it: what a browser gets, under which policy, and that programs notice nothing of it.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const built = join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard');
+type Manifest = Readonly<Record<string, { readonly file: string; readonly css?: readonly string[]; readonly isEntry?: boolean }>>;
+const manifest = JSON.parse(readFileSync(join(built, 'manifest.json'), 'utf8')) as Manifest;
+const script = `/${manifest['index.html']!.file}`;
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ server: { public_url: 'https://gateway.example' } });
+});
+after(() => gateway.stop());
+
+/** As a browser asks for a page. */
+function visit(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(gateway.url + path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers } });
+}
+
+/** `fetch` would decompress. */
+async function readRaw(path: string, headers: Record<string, string>) {
+  const sent = get(gateway.url + path, { headers });
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = Buffer.concat(await response.toArray());
+  return { status: response.statusCode, headers: response.headers, body };
+}
+
+test('every address that is no API shows the one page, which is kept nowhere', async () => {
+  for (const path of ['/', '/keys', '/keys?mode=test', '/operator/accounts/acc_1', '/v1beta', '/first-run?token=x']) {
+    const answer = await visit(path);
+    assert.equal(answer.status, 200, path);
+    assert.match(answer.headers.get('content-type')!, /^text\/html/);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    assert.match(await answer.text(), new RegExp(script));
+  }
+});
+
+test('a HEAD of a page is answered like a GET, without its body', async () => {
+  const answer = await fetch(`${gateway.url}/keys`, { method: 'HEAD', headers: { accept: 'text/html' } });
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('content-type')!, /^text\/html/);
+});
+
+test('programs, wrong paths of the APIs and other methods get errors as ever', async () => {
+  const asksForAnything = await fetch(`${gateway.url}/keys`);
+  assert.equal(asksForAnything.status, 404);
+  assert.match(asksForAnything.headers.get('content-type')!, /json/);
+  for (const path of ['/v1', '/v1/no-such', '/dashboard-api/no-such', '/assets/no-such.js', '/assets/']) {
+    const answer = await visit(path);
+    assert.equal(answer.status, 404, path);
+    assert.match(answer.headers.get('content-type')!, /json/, path);
+  }
+  const posted = await fetch(`${gateway.url}/keys`, { method: 'POST', body: '{}', headers: { accept: 'text/html' } });
+  assert.equal(posted.status, 404);
+  assert.match((await visit('/v1/responses')).headers.get('content-type')!, /json/);
+  assert.match((await visit('/healthz')).headers.get('content-type')!, /json/);
+});
+
+test('the page may load only what is its own, and is framed by nobody', async () => {
+  const [one, other] = await Promise.all([visit('/'), visit('/')]);
+  const policyOf = (answer: Response) => answer.headers.get('content-security-policy')!;
+  const directives = Object.fromEntries(
+    policyOf(one)
+      .split('; ')
+      .map((directive) => [directive.split(' ')[0]!, directive.split(' ').slice(1)]),
+  );
+  const { 'style-src': styles, ...rest } = directives;
+  assert.deepEqual(rest, {
+    'default-src': ["'none'"],
+    'script-src': ["'self'"],
+    'img-src': ["'self'", 'data:', 'blob:', 'https://gateway.example'],
+    'connect-src': ["'self'"],
+    'font-src': ["'self'"],
+    'form-action': ["'self'"],
+    'frame-ancestors': ["'none'"],
+    'base-uri': ["'none'"],
+  });
+  const nonce = /^'nonce-(\S+)'$/.exec(styles![1]!)![1]!;
+  assert.equal(styles![0], "'self'");
+  assert.ok(Buffer.from(nonce, 'base64').length >= 16);
+  assert.match(await one.text(), new RegExp(`<meta property="csp-nonce" nonce="${nonce.replaceAll(/[+/]/g, '\\$&')}"`));
+  assert.notEqual(policyOf(one), policyOf(other));
+  assert.equal(one.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(one.headers.get('x-frame-options'), 'DENY');
+  // A one-time link's token must not leave with a click.
+  assert.equal(one.headers.get('referrer-policy'), 'same-origin');
+});
+
+test('there is no script or style within the page', async () => {
+  const page = await (await visit('/')).text();
+  for (const [, attributes, content] of page.matchAll(/<script([^>]*)>([^]*?)<\/script>/g)) {
+    assert.match(attributes!, /src="\/assets\//);
+    assert.equal(content, '');
+  }
+  assert.doesNotMatch(page, /<style|style="|\son\w+="/);
+});
+
+test('files are kept by browsers for good, and sent as small as the browser can read them', async () => {
+  const content = readFileSync(join(built, script));
+  const cases = [
+    { accepts: 'gzip, deflate, br', encoding: 'br', read: brotliDecompressSync },
+    { accepts: 'gzip', encoding: 'gzip', read: gunzipSync },
+    { accepts: 'br;q=0, gzip', encoding: 'gzip', read: gunzipSync },
+    { accepts: 'identity', encoding: undefined, read: (body: Buffer) => body },
+  ];
+  for (const { accepts, encoding, read } of cases) {
+    const answer = await readRaw(script, { 'accept-encoding': accepts });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['content-encoding'], encoding, accepts);
+    assert.equal(answer.headers.vary, 'accept-encoding');
+    assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable');
+    assert.equal(answer.headers['content-type'], 'text/javascript; charset=utf-8');
+    assert.ok(read(answer.body).equals(content), accepts);
+  }
+});
+
+test('only files of the build are ever read', async () => {
+  for (const path of [
+    '/assets/..%2findex.html',
+    '/assets/../index.html',
+    '/assets/%2e%2e/manifest.json',
+    `${script}.br`,
+    '/assets/%00.js',
+  ]) {
+    const answer = await fetch(gateway.url + path);
+    assert.ok([400, 404].includes(answer.status), `${path}: ${answer.status}`);
+  }
+});
