@@ -11,6 +11,7 @@ import { resolveProviders } from './providers.ts';
 import { resolveSearch } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
 import { resolveStorage } from './storage.ts';
+import { resolveStripe, stripeWarnings } from './stripe.ts';
 import { webAddressProblem } from './web-address.ts';
 
 export type ConfigSource = {
@@ -43,8 +44,9 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
     providers,
     search: resolveSearch(values, providers),
     storage: resolveStorage(values, env),
+    stripe: resolveStripe(values),
     dataDir,
-    warnings: [...emptyFileWarnings(file), ...markupWarnings(fields.pricing.markup)],
+    warnings: [...emptyFileWarnings(file), ...markupWarnings(fields.pricing.markup), ...stripeWarnings(fields.stripe)],
   });
   faultMakers.set(config, faultAt);
   return config;

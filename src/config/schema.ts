@@ -406,6 +406,60 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    billing: Type.Object(
+      {
+        contact: Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
+          default: null,
+          description:
+            'Whom account owners ask for credit where they cannot pay by themselves: an e-mail address, a web address or some words. `null`: whoever runs the service.',
+        }),
+      },
+      section,
+    ),
+    stripe: Type.Object(
+      {
+        secret_key: Type.Optional(
+          Type.String({
+            pattern: '^(?:sk|rk)_[A-Za-z0-9_]{8,}$',
+            writeOnly: true,
+            description:
+              'The secret or restricted key of the Stripe account that top-ups are paid to; it needs to write Checkout Sessions. Left out: account owners cannot top up by themselves.',
+          }),
+        ),
+        webhook_secret: Type.Optional(
+          Type.String({
+            pattern: visible,
+            writeOnly: true,
+            description:
+              'What Stripe signs its events with (`whsec_…`), of the webhook endpoint `<public_url>/webhooks/stripe`. Needed beside `secret_key`.',
+          }),
+        ),
+        api_url: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: 'The address of another server with the same API, for trials: `http://127.0.0.1:12111`.',
+          }),
+        ),
+        top_up_usd: Type.Object(
+          {
+            min: Type.Number({ minimum: 0.5, maximum: 999_999, default: 5, description: 'The least that can be paid at once.' }),
+            max: Type.Number({
+              minimum: 0.5,
+              maximum: 999_999,
+              default: 1_000,
+              description: 'The most that can be paid at once.',
+            }),
+            choices: Type.Array(Type.Number({ minimum: 0.5, maximum: 999_999, description: 'USD.' }), {
+              maxItems: 8,
+              default: [10, 25, 50, 100],
+              description: 'What is offered to choose from; any amount between the two can be typed.',
+            }),
+          },
+          section,
+        ),
+      },
+      section,
+    ),
     search: Type.Object(
       {
         providers: Type.Optional(
@@ -480,10 +534,21 @@ export type StorageConfig =
       session_token: string | null;
     };
 
+export type StripeConfig = {
+  secret_key: string;
+  webhook_secret: string;
+  /** null: Stripe's own. Without a path. */
+  api_url: string | null;
+  /** Whole cents, `choices` ascending and within the other two. */
+  top_up_usd: ConfigFile['stripe']['top_up_usd'];
+};
+
 /** File, environment and defaults in one, deeply frozen. */
 export type Config = DeepReadonly<
-  Omit<ConfigFile, 'database' | 'providers' | 'search' | 'storage'> & {
+  Omit<ConfigFile, 'database' | 'providers' | 'search' | 'storage' | 'stripe'> & {
     storage: StorageConfig;
+    /** null: nobody can pay by card. */
+    stripe: StripeConfig | null;
     database: { url: string };
     providers: Record<string, ProviderConfig>;
     /** `providers`: switched on, of a search kind, in the order in which they are asked. */

@@ -1,0 +1,52 @@
+// Whether account owners can pay by card: both secrets or neither, and amounts that Stripe can charge.
+import type { FieldValues } from './field-values.ts';
+import type { ConfigFile, StripeConfig } from './schema.ts';
+import { webAddressProblem } from './web-address.ts';
+
+type StripeEntry = ConfigFile['stripe'];
+
+/** null: not configured. Throws ConfigError for one secret without the other, and for amounts that do not fit each other. */
+export function resolveStripe(values: FieldValues): StripeConfig | null {
+  const { secret_key, webhook_secret, api_url, top_up_usd } = values.fields.stripe;
+  checkAmounts(values, top_up_usd);
+  const address = addressOf(values, api_url);
+  if (secret_key === undefined && webhook_secret === undefined) return null;
+  if (secret_key === undefined) throw missing(values, 'secret_key', 'the key that checkouts are made with');
+  if (webhook_secret === undefined) throw missing(values, 'webhook_secret', 'payments are credited by signed events only');
+  const choices = [...new Set(top_up_usd.choices)].toSorted((one, other) => one - other);
+  return { secret_key, webhook_secret, api_url: address, top_up_usd: { ...top_up_usd, choices } };
+}
+
+/** What is paid with a test key is nobody's money, yet becomes live balance. */
+export function stripeWarnings({ secret_key: key }: StripeEntry): string[] {
+  if (key === undefined || !/^[sr]k_test_/u.test(key)) return [];
+  return ['stripe.secret_key is a key of test mode: top-ups are credited without anybody paying.'];
+}
+
+function checkAmounts({ faultAt }: FieldValues, { min, max, choices }: StripeEntry['top_up_usd']): void {
+  const amounts = [['min', min] as const, ['max', max] as const, ...choices.map((choice, index) => [index, choice] as const)];
+  for (const [name, amount] of amounts) {
+    const path = typeof name === 'number' ? ['stripe', 'top_up_usd', 'choices', name] : ['stripe', 'top_up_usd', name];
+    if (Number(amount.toFixed(2)) !== amount)
+      throw faultAt(path, { problem: `must be whole cents; got ${amount}`, remedy: 'Write at most two decimals.' });
+    if (amount < min || amount > max)
+      throw faultAt(path, {
+        problem: `must be from min (${min}) to max (${max}); got ${amount}`,
+        remedy: 'Change it, or the bounds.',
+      });
+  }
+}
+
+function addressOf({ faultAt }: FieldValues, url: string | undefined): string | null {
+  if (url === undefined) return null;
+  const problem = webAddressProblem(url) ?? (new URL(url).pathname === '/' ? null : 'must have no path; got one with a path');
+  if (problem === null) return new URL(url).origin;
+  throw faultAt(['stripe', 'api_url'], { problem, remedy: 'Write the address alone, such as `http://127.0.0.1:12111`.' });
+}
+
+function missing({ faultAt }: FieldValues, field: 'secret_key' | 'webhook_secret', what: string) {
+  return faultAt(['stripe', field], {
+    problem: `is required beside the other secret: ${what}`,
+    remedy: 'Write both, or neither to leave topping up to the operator.',
+  });
+}
