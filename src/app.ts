@@ -1,10 +1,12 @@
 // The only place that wires the parts together: configuration in, a running gateway out.
 import type { Worker } from 'node:worker_threads';
-import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
+import { Billing } from './billing/billing.ts';
+import { recordBooking } from './audit/record-booking.ts';
 import { ResponseCache } from './cache/response-cache.ts';
 import { loadCatalog } from './catalog/load-catalog.ts';
 import type { Config } from './config/schema.ts';
-import { openDatabase, type Database } from './db/database.ts';
+import { openDatabase } from './db/database.ts';
+import { ensureFirstAccount, type FirstAccount } from './first-account.ts';
 import { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './gateway/headers.ts';
@@ -20,8 +22,6 @@ import { createUpstreams } from './gateway/upstream.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { openKeyStore } from './keys/key-store.ts';
 import { digestKeyFrom } from './keys/key-text.ts';
-import { createKey } from './keys/manage-keys.ts';
-import { createLedgers } from './ledger/create-ledgers.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { readBalance } from './ledger/queries.ts';
 import { openLimits } from './limits/open-limits.ts';
@@ -38,8 +38,7 @@ export type App = {
   /** Where it listens, as a client reaches it. */
   readonly url: string;
   readonly gateway: Gateway;
-  /** The first account; its test key only when it was made by this start. */
-  readonly firstAccount: { readonly id: string; readonly testKey: string | null };
+  readonly firstAccount: FirstAccount;
   /** Refuses new work, lets open requests finish within the configured time, ends the rest free of charge, and closes everything. */
   readonly stop: () => Promise<void>;
 };
@@ -103,35 +102,20 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   };
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);
+  const billing = new Billing({ database, config, ledger: gateway.ledger, log, recordBooking, sendWarning: null });
+  const largeBodies = new LargeBodies();
   const findSession = async () => null;
-  const server = createServer({
-    gateway,
-    keys,
-    database,
-    digestKey,
-    lifecycle,
-    overload,
-    largeBodies: new LargeBodies(),
-    findSession,
-  });
+  const people = { database, digestKey, billing, findSession };
+  const server = createServer({ gateway, keys, lifecycle, overload, largeBodies, ...people });
   await server.listen({ host: config.server.host, port: config.server.port });
   // Last, since the key is shown only once: a start that fails, because the port is taken, must not use it up.
   const firstAccount = await ensureFirstAccount(database, digestKey);
   const stop = async () => {
     await drain(server, { lifecycle, runs: gateway.runs, settings: config.server });
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
-    await Promise.all([gateway.upstreams.close(), gateway.images.close(), limits.close()]);
+    await Promise.all([gateway.upstreams.close(), gateway.images.close(), limits.close(), billing.close()]);
     await ledger.close();
     await database.close();
   };
   return { url: urlOf(server), gateway, firstAccount, stop };
-}
-
-/** An installation without accounts gets one with a test key, so that a newcomer has something to paste. */
-async function ensureFirstAccount(database: Database, digestKey: Buffer): Promise<App['firstAccount']> {
-  const first = await findFirstAccount(database);
-  if (first !== null) return { id: first, testKey: null };
-  const id = await createAccount(database, { name: 'Default' }, createLedgers);
-  const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' });
-  return { id, testKey: made?.key ?? null };
 }

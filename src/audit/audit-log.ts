@@ -39,11 +39,12 @@ export type AuditEntry = {
   readonly after: unknown;
 };
 
+/** `write` may be a transaction: then the note is made with the change or not at all. */
 export async function recordChange(
-  database: Database,
+  { write }: Pick<Database, 'write'>,
   { actor, change, accountId }: { readonly actor: Actor; readonly change: Change; readonly accountId: string | null },
 ): Promise<void> {
-  await database.write
+  await write
     .insertInto('audit_log')
     .values({
       id: newIdWithPrefix('aud'),

@@ -23,6 +23,11 @@ export type Tables = {
   provider_hours: ProviderHoursTable;
   revisions: RevisionsTable;
   audit_log: AuditLogTable;
+  top_ups: TopUpsTable;
+  payments: PaymentsTable;
+  payment_events: PaymentEventsTable;
+  payment_bookings: PaymentBookingsTable;
+  balance_warnings: BalanceWarningsTable;
 };
 
 type Mode = 'live' | 'test';
@@ -342,4 +347,80 @@ export type AuditLogTable = {
   before: string | null;
   after: string | null;
   created_at_ms: number;
+};
+
+/** What owners asked to pay in. */
+export type TopUpsTable = {
+  /** Also what Stripe tells us with the payment. */
+  id: string;
+  account_id: string;
+  user_id: string;
+  amount_micros: Micros;
+  state: 'open' | 'processing' | 'failed' | 'expired' | 'paid';
+  /** Where it is paid; null: Stripe has not answered yet. */
+  checkout_url: string | null;
+  created_at_ms: number;
+};
+
+/** What was paid at Stripe, or may still be: refunds and disputes can be heard of first. */
+export type PaymentsTable = {
+  /** Stripe's id of the payment intent. */
+  id: string;
+  top_up_id: string | null;
+  /** null: not known to be anybody's. */
+  account_id: string | null;
+  /** null, with the next two: not known to be paid yet. */
+  amount_micros: Micros | null;
+  currency: string | null;
+  paid_at_ms: number | null;
+  /** Why it was not credited by itself. */
+  problem: 'unknown-account' | 'wrong-amount' | 'wrong-currency' | null;
+  /** What an operator made of that. */
+  decision: 'assigned' | 'dismissed' | null;
+  decided_note: string | null;
+  /** Raised by everyone who decides on the payment: its row is locked by that. */
+  revision: Generated<number>;
+};
+
+/** What Stripe said of payments, append-only; billing/position.ts reads it. */
+type PaymentEventsTable = {
+  /** Stripe's. */
+  id: string;
+  payment_id: string;
+  /** Stripe's: `charge.refunded`. */
+  type: string;
+  /** The checkout, charge, refund or dispute. */
+  object_id: string;
+  status: string | null;
+  amount_micros: Micros;
+  currency: string;
+  /** When the object was made at Stripe. */
+  began_at_ms: number;
+  /** When Stripe says it. */
+  happened_at_ms: number;
+  received_at_ms: number;
+};
+
+/** What the ledger is told of payments: decided here, then booked. */
+export type PaymentBookingsTable = {
+  payment_id: string;
+  /** From 1. */
+  seq: number;
+  part: 'payment' | 'refund' | 'dispute';
+  account_id: string;
+  /** Credited, or debited below 0. */
+  delta_micros: Micros;
+  decided_at_ms: number;
+  /** null: the ledger has not confirmed it. */
+  booked_at_ms: number | null;
+};
+
+/** Of accounts whose owners want to know when the live balance goes below an amount. */
+type BalanceWarningsTable = {
+  account_id: string;
+  threshold_micros: Micros;
+  /** Until then a gateway is about to send the warning. */
+  claimed_until_ms: Generated<number>;
+  /** null: the balance was not below it since it was last above. */
+  warned_at_ms: number | null;
 };

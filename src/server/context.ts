@@ -1,5 +1,6 @@
 // What the HTTP side needs of the program, and what it attaches to each request.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Billing } from '../billing/billing.ts';
 import type { Database } from '../db/database.ts';
 import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
 import type { ApiKey } from '../keys/api-key.ts';
@@ -17,6 +18,7 @@ export type ServerContext = {
   readonly lifecycle: Lifecycle;
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;
+  readonly billing: Billing;
   /** Who is signed in to the dashboard. */
   readonly findSession: FindSession;
 };
@@ -46,6 +48,8 @@ declare module 'fastify' {
     queryKey?: boolean;
     /** Runs a model, or has it count: refused while draining or overloaded. */
     charged?: boolean;
+    /** Left out: `server.body_limit_bytes`. */
+    bodyBytesMax?: number;
     /** The public URL that it is another way to; left out: it is none. */
     publicUrl?: string;
   }

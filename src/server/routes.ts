@@ -17,6 +17,7 @@ import { checkContentType } from './middleware/body.ts';
 import type { MemoryWait } from './middleware/wait-for-memory.ts';
 import { getMetrics, type Metrics } from './metrics.ts';
 import { getModel, getModelInfo, getModels } from './models.ts';
+import { stripeWebhookBytesMax, stripeWebhookPath, takeStripeEvent } from './stripe-webhook.ts';
 import { getUsage } from './usage.ts';
 
 export type Route = {
@@ -30,6 +31,8 @@ export type Route = {
   readonly form?: boolean;
   /** Whether what it is asked to do keeps its body in memory: large ones wait for room before they are read. */
   readonly heavy?: boolean;
+  /** Of its body; left out: `server.body_limit_bytes`. */
+  readonly bodyBytesMax?: number;
 };
 
 export function routesOf(context: ServerContext, metrics: Metrics, dashboard: DashboardFiles): readonly Route[] {
@@ -89,6 +92,13 @@ export function routesOf(context: ServerContext, metrics: Metrics, dashboard: Da
 
     // Every other address that a browser asks for is a page of the dashboard: `wantsPage` in `server.ts`.
     { method: 'GET', url: `${assetsPath}*`, auth: 'none', handler: dashboard.getAsset() },
+    {
+      method: 'POST',
+      url: stripeWebhookPath,
+      auth: 'none',
+      bodyBytesMax: stripeWebhookBytesMax,
+      handler: takeStripeEvent(context),
+    },
 
     { method: 'GET', url: '/healthz', auth: 'none', handler: getHealth() },
     { method: 'GET', url: '/readyz', auth: 'none', handler: getReadiness(context) },
@@ -97,9 +107,9 @@ export function routesOf(context: ServerContext, metrics: Metrics, dashboard: Da
 }
 
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], memoryWait: MemoryWait): void {
-  for (const { method, url, auth, handler, queryKey = false, charged = false, form = false, heavy = false } of routes) {
+  for (const { method, url, handler, form = false, heavy = false, ...config } of routes) {
     const onRequest = method === 'POST' ? [form ? checkFormType : checkContentType] : [];
-    app.route({ method, url, handler, onRequest, ...(heavy && memoryWait.hooks), config: { auth, queryKey, charged } });
+    app.route({ method, url, handler, onRequest, ...(heavy && memoryWait.hooks), config });
   }
 }
 

@@ -27,6 +27,9 @@ test('books of the first version go on in this one: nothing is lost, and an open
     'alter table charges drop column price_id; drop table prices; drop table account_model_prices; drop table idempotent_responses',
   );
   connection.exec('drop table cached_responses; drop index accounts_purged; drop table audit_log');
+  connection.exec(
+    'drop table payment_bookings; drop table payment_events; drop table payments; drop table top_ups; drop table balance_warnings',
+  );
   for (const column of ['retain_responses', 'cache_generation']) connection.exec(`alter table accounts drop column ${column}`);
   for (const column of ['tokens_per_minute', 'concurrent_requests', 'allowed_addresses']) {
     for (const table of ['api_keys', 'accounts']) connection.exec(`alter table ${table} drop column ${column}`);

@@ -13,6 +13,7 @@ import { limits, limitsOnPostgres } from './0007-limits.ts';
 import { images } from './0008-images.ts';
 import { activity, activityOnPostgres } from './0009-activity.ts';
 import { auditLog, auditLogOnPostgres } from './0011-audit-log.ts';
+import { billing, billingOnPostgres } from './0012-billing.ts';
 import { disabledKeys, disabledKeysOnPostgres } from './0013-disabled-keys.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -28,6 +29,7 @@ const sqlite = {
   '0008-images': images,
   '0009-activity': activity,
   '0011-audit-log': auditLog,
+  '0012-billing': billing,
   '0013-disabled-keys': disabledKeys,
 } satisfies Migrations;
 
@@ -42,6 +44,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0008-images': images,
   '0009-activity': activityOnPostgres,
   '0011-audit-log': auditLogOnPostgres,
+  '0012-billing': billingOnPostgres,
   '0013-disabled-keys': disabledKeysOnPostgres,
 };
 

@@ -19,7 +19,10 @@ export type BodyLimits = {
  */
 export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/json', '*'], (_request, payload, done) => readBytes(payload, limits, done));
+  app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
+    const { bodyBytesMax = limits.bytesMax } = request.routeOptions.config;
+    readBytes(payload, { ...limits, bytesMax: bodyBytesMax }, done);
+  });
 }
 
 type Done = (error: ApiError | null, body?: Buffer) => void;
@@ -60,7 +63,7 @@ const loosePiecesMax = 256;
 function tooLarge(): ApiError {
   return new ApiError(
     'request_too_large',
-    'The body is larger than this gateway accepts (`server.body_limit_bytes`). Send less.',
+    'The body is larger than this gateway accepts here (as a rule `server.body_limit_bytes`). Send less.',
   );
 }
 

@@ -1,0 +1,310 @@
+// Payments as Stripe tells of them, and what the ledger is told in turn. Whatever comes is written down first; in the same transaction it is
+// decided what the payment is worth by now, and the difference to what was decided before becomes bookings. Those go to the ledger under
+// ids of their own, as often as it takes: so duplicates, retries, any order and any number of gateways credit once.
+import type { Selectable, Transaction } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { PaymentBookingsTable, PaymentsTable, Tables } from '../db/schema.ts';
+import { type Micros, micros } from '../lib/money.ts';
+import { type Part, type PaymentEvent, positionOf } from './position.ts';
+import type { PaymentNews } from './read-event.ts';
+
+type Adjustment = {
+  readonly type: 'credit' | 'debit';
+  readonly entryId: string;
+  readonly ledgerId: `${string}:live`;
+  readonly amountMicros: Micros;
+  readonly note: string;
+};
+
+/** The ledger as far as it is needed here: the same entry id changes a balance once. */
+export type AdjustmentLedger = { readonly submit: (adjustment: Adjustment) => Promise<{ readonly type: string }> };
+
+/** What is noted of a booking in the transaction that decides on it. */
+export type RecordBooking = (
+  transaction: Transaction<Tables>,
+  booking: { readonly accountId: string; readonly paymentId: string; readonly part: Part; readonly deltaMicros: Micros },
+) => Promise<void>;
+
+type PaymentsOptions = { readonly database: Database; readonly ledger: AdjustmentLedger; readonly recordBooking: RecordBooking };
+
+/** Entries of the ledger that are payments begin with it. */
+const paymentEntryPrefix = 'stripe:';
+const notes: Readonly<Record<Part, Readonly<Record<'credit' | 'debit', string>>>> = {
+  payment: { credit: 'top-up by card', debit: 'top-up taken back' },
+  refund: { credit: 'refund of a top-up that failed', debit: 'refund of a top-up' },
+  dispute: { credit: 'disputed top-up given back', debit: 'disputed top-up' },
+};
+
+export class Payments {
+  readonly #options: PaymentsOptions;
+
+  constructor(options: PaymentsOptions) {
+    this.#options = options;
+  }
+
+  /** Durable, bookings included, when it resolves. Throws when something could not be written: it must be told again then. */
+  async take(news: PaymentNews): Promise<void> {
+    const { write } = this.#options.database;
+    if (news.kind === 'top-up') {
+      await write
+        .updateTable('top_ups')
+        .set({ state: news.state })
+        .where('id', '=', news.topUpId)
+        .where('state', 'in', ['open', 'processing'])
+        .execute();
+      return;
+    }
+    await write.transaction().execute(async (transaction) => {
+      await lockPayment(transaction, news.paymentId);
+      await writeEvent(transaction, news);
+      if (news.checkout) await markPaid(transaction, news, news.checkout.topUpId);
+      await this.#decide(transaction, news.paymentId);
+    });
+    await this.#book(news.paymentId);
+  }
+
+  /** An operator's word on a payment that was not credited by itself. Returns what it is now, or null when there is nothing to decide. */
+  async resolve(paymentId: string, decision: Decision): Promise<PaymentListing | null> {
+    const resolved = await this.#options.database.write.transaction().execute(async (transaction) => {
+      await touch(transaction, paymentId);
+      const payment = await findPayment(transaction, paymentId);
+      if (!payment || !canBe(payment, decision)) return false;
+      const columns =
+        decision.kind === 'assign'
+          ? ({ decision: 'assigned', account_id: decision.accountId, decided_note: decision.note } as const)
+          : ({ decision: 'dismissed', decided_note: decision.note } as const);
+      await transaction.updateTable('payments').set(columns).where('id', '=', paymentId).execute();
+      if (decision.kind === 'assign' && payment.top_up_id !== null) await setTopUpState(transaction, payment.top_up_id, 'paid');
+      await this.#decide(transaction, paymentId);
+      return true;
+    });
+    if (!resolved) return null;
+    await this.#book(paymentId);
+    return toListing((await findPayment(this.#options.database.read, paymentId))!);
+  }
+
+  /** Tells the ledger what a gateway that ended in between did not. */
+  async bookWhatIsLeft(decidedBeforeMs: number): Promise<void> {
+    const left = await this.#options.database.read
+      .selectFrom('payment_bookings')
+      .select('payment_id')
+      .distinct()
+      .where('booked_at_ms', 'is', null)
+      .where('decided_at_ms', '<', decidedBeforeMs)
+      .execute();
+    for (const { payment_id } of left) await this.#book(payment_id);
+  }
+
+  async #decide(transaction: Transaction<Tables>, paymentId: string): Promise<void> {
+    const payment = (await findPayment(transaction, paymentId))!;
+    if (payment.account_id === null || payment.amount_micros === null || payment.currency === null) return;
+    if (payment.problem !== null && payment.decision !== 'assigned') return;
+    const events = await transaction.selectFrom('payment_events').selectAll().where('payment_id', '=', paymentId).execute();
+    const position = positionOf({ amountMicros: payment.amount_micros, currency: payment.currency }, events.map(toEvent));
+    const decided = await transaction.selectFrom('payment_bookings').selectAll().where('payment_id', '=', paymentId).execute();
+    let seq = decided.length;
+    for (const part of ['payment', 'refund', 'dispute'] as const) {
+      const before = decided.filter((booking) => booking.part === part).reduce((sum, booking) => sum + booking.delta_micros, 0);
+      const deltaMicros = micros(position[part] - before);
+      if (deltaMicros === 0) continue;
+      const row = { payment_id: paymentId, seq: (seq += 1), part, account_id: payment.account_id, delta_micros: deltaMicros };
+      await transaction
+        .insertInto('payment_bookings')
+        .values({ ...row, decided_at_ms: Date.now(), booked_at_ms: null })
+        .execute();
+      await this.#options.recordBooking(transaction, { accountId: payment.account_id, paymentId, part, deltaMicros });
+    }
+  }
+
+  /** In their order, so that a refund never stands before what it refunds. */
+  async #book(paymentId: string): Promise<void> {
+    const { database, ledger } = this.#options;
+    const open = await database.read
+      .selectFrom('payment_bookings')
+      .selectAll()
+      .where('payment_id', '=', paymentId)
+      .where('booked_at_ms', 'is', null)
+      .orderBy('seq')
+      .execute();
+    for (const booking of open) {
+      const { type } = await ledger.submit(adjustmentOf(booking));
+      if (type !== 'credited' && type !== 'debited') throw new Error(`the ledger answered a payment with ${type}`);
+      await database.write
+        .updateTable('payment_bookings')
+        .set({ booked_at_ms: Date.now() })
+        .where('payment_id', '=', paymentId)
+        .where('seq', '=', booking.seq)
+        .execute();
+    }
+  }
+}
+
+export type Decision =
+  /** To an account, which is credited with what was paid. Only what was paid in dollars can be. */
+  | { readonly kind: 'assign'; readonly accountId: string; readonly note: string }
+  /** It is none of ours, or was settled in another way. */
+  | { readonly kind: 'dismiss'; readonly note: string };
+
+export type PaymentListing = {
+  readonly id: string;
+  readonly account_id: string | null;
+  readonly amount_micros: Micros | null;
+  readonly currency: string | null;
+  readonly problem: Selectable<PaymentsTable>['problem'];
+  readonly decision: Selectable<PaymentsTable>['decision'];
+  readonly note: string | null;
+  readonly paid_at: string | null;
+};
+
+/** Payments that were not credited by themselves, newest first; those that nobody has decided on before all others. */
+export async function listProblems(database: Database, limit: number): Promise<PaymentListing[]> {
+  const rows = await database.read
+    .selectFrom('payments')
+    .selectAll()
+    .where('problem', 'is not', null)
+    .orderBy((eb) => eb.case().when('decision', 'is', null).then(0).else(1).end())
+    .orderBy('paid_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(toListing);
+}
+
+type PaymentRow = Selectable<PaymentsTable>;
+type Reader = Database['read'];
+
+async function lockPayment(transaction: Transaction<Tables>, paymentId: string): Promise<void> {
+  await transaction
+    .insertInto('payments')
+    .values({
+      id: paymentId,
+      top_up_id: null,
+      account_id: null,
+      amount_micros: null,
+      currency: null,
+      problem: null,
+      decision: null,
+      decided_note: null,
+      paid_at_ms: null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+  await touch(transaction, paymentId);
+}
+
+/** Whoever decides on a payment waits here for whoever does already. */
+async function touch(transaction: Transaction<Tables>, paymentId: string): Promise<void> {
+  await transaction
+    .updateTable('payments')
+    .set((eb) => ({ revision: eb('revision', '+', 1) }))
+    .where('id', '=', paymentId)
+    .execute();
+}
+
+async function findPayment(db: Reader, paymentId: string): Promise<PaymentRow | undefined> {
+  return db.selectFrom('payments').selectAll().where('id', '=', paymentId).executeTakeFirst();
+}
+
+async function writeEvent(
+  transaction: Transaction<Tables>,
+  { paymentId, event }: Extract<PaymentNews, { kind: 'payment' }>,
+): Promise<void> {
+  await transaction
+    .insertInto('payment_events')
+    .values({
+      id: event.id,
+      payment_id: paymentId,
+      type: event.type,
+      object_id: event.objectId,
+      status: event.status,
+      amount_micros: event.amountMicros,
+      currency: event.currency,
+      began_at_ms: event.beganAtMs,
+      happened_at_ms: event.happenedAtMs,
+      received_at_ms: Date.now(),
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+/** What was paid is compared with what was asked: only what agrees is credited by itself. A payment is paid once. */
+async function markPaid(
+  transaction: Transaction<Tables>,
+  { paymentId, event }: Extract<PaymentNews, { kind: 'payment' }>,
+  topUpId: string | null,
+): Promise<void> {
+  const payment = (await findPayment(transaction, paymentId))!;
+  if (payment.paid_at_ms !== null) return;
+  const topUp =
+    topUpId === null
+      ? undefined
+      : await transaction.selectFrom('top_ups').selectAll().where('id', '=', topUpId).executeTakeFirst();
+  const problem = !topUp
+    ? 'unknown-account'
+    : event.currency !== 'usd'
+      ? 'wrong-currency'
+      : event.amountMicros !== topUp.amount_micros
+        ? 'wrong-amount'
+        : null;
+  const paid = { amount_micros: event.amountMicros, currency: event.currency, paid_at_ms: event.happenedAtMs };
+  await transaction
+    .updateTable('payments')
+    .set({ ...paid, problem, top_up_id: topUp?.id ?? null, account_id: topUp?.account_id ?? null })
+    .where('id', '=', paymentId)
+    .execute();
+  if (topUp) await setTopUpState(transaction, topUp.id, problem === null ? 'paid' : 'processing');
+}
+
+async function setTopUpState(transaction: Transaction<Tables>, topUpId: string, state: 'paid' | 'processing'): Promise<void> {
+  await transaction.updateTable('top_ups').set({ state }).where('id', '=', topUpId).execute();
+}
+
+function canBe({ problem, decision, currency }: PaymentRow, { kind }: Decision): boolean {
+  return problem !== null && decision === null && (kind === 'dismiss' || currency === 'usd');
+}
+
+function adjustmentOf({ payment_id, seq, part, account_id, delta_micros }: Selectable<PaymentBookingsTable>): Adjustment {
+  const type = delta_micros > 0 ? 'credit' : 'debit';
+  return {
+    type,
+    entryId: `${paymentEntryPrefix}${payment_id}:${seq}`,
+    ledgerId: `${account_id}:live`,
+    amountMicros: micros(Math.abs(delta_micros)),
+    note: `${notes[part][type]} (${payment_id})`,
+  };
+}
+
+function toEvent(row: {
+  readonly id: string;
+  readonly type: string;
+  readonly object_id: string;
+  readonly status: string | null;
+  readonly amount_micros: Micros;
+  readonly currency: string;
+  readonly began_at_ms: number;
+  readonly happened_at_ms: number;
+}): PaymentEvent {
+  return {
+    id: row.id,
+    type: row.type as PaymentEvent['type'],
+    objectId: row.object_id,
+    status: row.status,
+    amountMicros: row.amount_micros,
+    currency: row.currency,
+    beganAtMs: row.began_at_ms,
+    happenedAtMs: row.happened_at_ms,
+  };
+}
+
+function toListing(row: PaymentRow): PaymentListing {
+  return {
+    id: row.id,
+    account_id: row.account_id,
+    amount_micros: row.amount_micros,
+    currency: row.currency,
+    problem: row.problem,
+    decision: row.decision,
+    note: row.decided_note,
+    paid_at: row.paid_at_ms === null ? null : new Date(row.paid_at_ms).toISOString(),
+  };
+}

@@ -1,0 +1,241 @@
+// Payments on both stores: whatever the order, however often, several at once, and with writes that fail in between, the balance is what
+// the events mean.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { recordBooking } from '../../src/audit/record-booking.ts';
+import { Payments, listProblems } from '../../src/billing/payments.ts';
+import type { PaymentEvent } from '../../src/billing/position.ts';
+import type { PaymentNews } from '../../src/billing/read-event.ts';
+import { openTopUp } from '../../src/billing/top-ups.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Ledger } from '../../src/ledger/commands.ts';
+import { addAccount } from '../../src/ledger/fixture.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { readBalance } from '../../src/ledger/queries.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { micros } from '../../src/lib/money.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const dollar = 1_000_000;
+let accounts = 0;
+let eventIds = 0;
+
+type Books = { readonly database: Database; readonly ledger: Ledger };
+
+async function openBooks(t: TestContext, store: StoreKind): Promise<Books> {
+  const database = await store.openDatabase(t);
+  const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_payments' });
+  t.after(() => ledger.close());
+  return { database, ledger };
+}
+
+/** An account that is about to pay ten dollars. */
+async function newTopUp({ database }: Books, usd = 10) {
+  const accountId = `acc_${(accounts += 1)}`;
+  await addAccount(database, accountId, []);
+  const topUp = await openTopUp(database, { accountId, userId: 'usr', requestId: 'r1', amountMicros: micros(usd * dollar) });
+  return { accountId, topUpId: topUp!.id, paymentId: `pi_${accountId}` };
+}
+
+async function balanceUsd({ database }: Books, accountId: string): Promise<number> {
+  return (await readBalance(database.read, `${accountId}:live`))!.postedMicros / dollar;
+}
+
+function eventOf(type: PaymentEvent['type'], usd: number, atS: number, more: Partial<PaymentEvent> = {}): PaymentEvent {
+  const id = `evt_${(eventIds += 1)}`;
+  const times = { beganAtMs: atS * 1_000, happenedAtMs: atS * 1_000 };
+  return { id, type, objectId: 'object', status: null, amountMicros: micros(usd * dollar), currency: 'usd', ...times, ...more };
+}
+
+type Paying = { readonly paymentId: string; readonly topUpId: string };
+
+function paidNews({ paymentId, topUpId }: Paying, usd: number, more: Partial<PaymentEvent> = {}): PaymentNews {
+  const event = eventOf('checkout.session.completed', usd, 1, more);
+  return { kind: 'payment', paymentId, event, checkout: { topUpId } };
+}
+
+function laterNews({ paymentId }: Paying, event: PaymentEvent): PaymentNews {
+  return { kind: 'payment', paymentId, event, checkout: null };
+}
+
+/** What can happen to a payment, told in order; the balance is kept beside it as plainly as can be. */
+type Step = 'refund' | 'fail-refund' | 'dispute' | 'win' | 'lose';
+
+function history(paying: Paying, steps: readonly Step[]): { readonly news: PaymentNews[]; readonly worth: number } {
+  const news: PaymentNews[] = [paidNews(paying, 10)];
+  let refunded = 0;
+  let openRefund: { readonly id: string; readonly beganS: number } | null = null;
+  let disputed = false;
+  steps.forEach((step, index) => {
+    const atS = 10 + index * 10;
+    const tell = (type: PaymentEvent['type'], usd: number, more: Partial<PaymentEvent> = {}) =>
+      news.push(laterNews(paying, eventOf(type, usd, atS, more)));
+    if (step === 'refund' && refunded < 10) {
+      refunded += 1;
+      openRefund = { id: `re_${index}`, beganS: atS };
+      tell('charge.refunded', refunded, { objectId: 'ch' });
+    } else if (step === 'fail-refund' && openRefund) {
+      refunded -= 1;
+      tell('refund.failed', 1, { objectId: openRefund.id, beganAtMs: openRefund.beganS * 1_000 });
+      openRefund = null;
+    } else if (step === 'dispute' && !disputed) {
+      disputed = true;
+      tell('charge.dispute.created', 10, { objectId: 'du', status: 'needs_response' });
+      tell('charge.dispute.funds_withdrawn', 10, { objectId: 'du', status: 'needs_response' });
+    } else if (step === 'win' && disputed) {
+      disputed = false;
+      tell('charge.dispute.closed', 10, { objectId: 'du', status: 'won' });
+      tell('charge.dispute.funds_reinstated', 10, { objectId: 'du', status: 'won' });
+    } else if (step === 'lose' && disputed) {
+      tell('charge.dispute.closed', 10, { objectId: 'du', status: 'lost' });
+    }
+  });
+  return { news, worth: 10 - refunded - (disputed ? 10 : 0) };
+}
+
+/** Stripe sends again what was not answered well. */
+async function takeUntilDone(payments: Payments, news: PaymentNews): Promise<void> {
+  for (let tries = 0; tries < 50; tries += 1) {
+    try {
+      return await payments.take(news);
+    } catch (error) {
+      if ((error as Error).message !== 'injected') throw error;
+    }
+  }
+  assert.fail('never taken');
+}
+
+/** Fails now and then, before or after the entry was made. */
+function unreliable(ledger: Ledger, faults: readonly ('before' | 'after' | 'none')[]): Pick<Ledger, 'submit'> {
+  let calls = 0;
+  return {
+    submit: async (command) => {
+      const fault = faults[calls++ % faults.length];
+      if (fault === 'before') throw new Error('injected');
+      const outcome = await ledger.submit(command);
+      if (fault === 'after') throw new Error('injected');
+      return outcome;
+    },
+  };
+}
+
+onEachStore((store) => {
+  test('any order, repetition, concurrency and failure in between gives the same balance', async (t) => {
+    const books = await openBooks(t, store);
+    const { database, ledger } = books;
+    const step = fc.constantFrom<Step>('refund', 'fail-refund', 'dispute', 'win', 'lose');
+    const fault = fc.constantFrom<'before' | 'after' | 'none'>('before', 'after', 'none', 'none');
+    const deliveries = fc.record({
+      steps: fc.array(step, { maxLength: 7 }),
+      order: fc.infiniteStream(fc.nat({ max: 1_000 })),
+      width: fc.integer({ min: 1, max: 5 }),
+      faults: fc.array(fault, { minLength: 3, maxLength: 9 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(deliveries, async ({ steps, order, width, faults }) => {
+        const paying = await newTopUp(books);
+        const { news, worth } = history(paying, steps);
+        const twice = [...news, ...news]
+          .map((item) => ({ item, rank: order.next().value }))
+          .toSorted((one, other) => one.rank - other.rank);
+        // Two gateways, one of which loses writes.
+        const gateways = [ledger, unreliable(ledger, [...faults, 'none'])].map(
+          (either) => new Payments({ database, ledger: either, recordBooking }),
+        );
+        for (let start = 0; start < twice.length; start += width) {
+          await Promise.all(
+            twice.slice(start, start + width).map(({ item }, index) => takeUntilDone(gateways[index % 2]!, item)),
+          );
+        }
+        assert.equal(await balanceUsd(books, paying.accountId), worth);
+      }),
+      { numRuns: 30 },
+    );
+    const proof = await verify(database.read);
+    assert.equal(proof.ok, true, JSON.stringify(proof));
+  });
+
+  test('a refund and a dispute that are heard of first wait for the payment', async (t) => {
+    const books = await openBooks(t, store);
+    const payments = new Payments({ ...books, recordBooking });
+    const paying = await newTopUp(books);
+    await payments.take(laterNews(paying, eventOf('charge.refunded', 4, 20)));
+    assert.equal(await balanceUsd(books, paying.accountId), 0);
+    await payments.take(paidNews(paying, 10));
+    assert.equal(await balanceUsd(books, paying.accountId), 6);
+    const entries = await books.database.read
+      .selectFrom('entries')
+      .select(['kind', 'note'])
+      .where('ledger_id', '=', `${paying.accountId}:live`)
+      .orderBy('seq')
+      .execute();
+    assert.deepEqual(
+      entries.map(({ kind, note }) => [kind, note]),
+      [
+        ['credit', `top-up by card (${paying.paymentId})`],
+        ['debit', `refund of a top-up (${paying.paymentId})`],
+      ],
+    );
+  });
+
+  test('what a gateway decided and could not book is booked by the next look', async (t) => {
+    const books = await openBooks(t, store);
+    const broken = { submit: () => Promise.reject(new Error('injected')) };
+    const paying = await newTopUp(books);
+    const news = paidNews(paying, 10);
+    await assert.rejects(new Payments({ ...books, ledger: broken, recordBooking }).take(news), /injected/);
+    assert.equal(await balanceUsd(books, paying.accountId), 0);
+    const payments = new Payments({ ...books, recordBooking });
+    await payments.bookWhatIsLeft(Date.now() - 60_000);
+    assert.equal(await balanceUsd(books, paying.accountId), 0, 'it is not old enough to be anybody’s');
+    await payments.bookWhatIsLeft(Date.now() + 1);
+    await payments.take(news);
+    assert.equal(await balanceUsd(books, paying.accountId), 10);
+    const log = await books.database.read.selectFrom('audit_log').selectAll().where('subject', '=', paying.paymentId).execute();
+    assert.deepEqual(
+      log.map(({ action, account_id, after }) => [action, account_id, after]),
+      [['payment.payment', paying.accountId, '{"delta_micros":10000000}']],
+    );
+  });
+
+  test('what does not agree with what was asked is not credited, until an operator says to whom', async (t) => {
+    const books = await openBooks(t, store);
+    const payments = new Payments({ ...books, recordBooking });
+    const paying = await newTopUp(books);
+    const other = await newTopUp(books);
+    await payments.take(paidNews({ ...paying, topUpId: 'nobody' }, 10));
+    await payments.take(paidNews(other, 12));
+    await payments.take(paidNews({ ...other, paymentId: 'pi_euro' }, 10, { currency: 'eur' }));
+    await payments.take(laterNews(paying, eventOf('charge.refunded', 1, 20)));
+    const problems = await listProblems(books.database, 10);
+    const named = Object.fromEntries(problems.map(({ id, problem, amount_micros }) => [id, [problem, amount_micros! / dollar]]));
+    assert.deepEqual(named, {
+      [paying.paymentId]: ['unknown-account', 10],
+      [other.paymentId]: ['wrong-amount', 12],
+      pi_euro: ['wrong-currency', 10],
+    });
+    assert.equal(await balanceUsd(books, other.accountId), 0);
+
+    const assign = { kind: 'assign', accountId: paying.accountId, note: 'paid by link' } as const;
+    assert.equal((await payments.resolve(paying.paymentId, assign))?.decision, 'assigned');
+    assert.equal(await balanceUsd(books, paying.accountId), 9, 'with the refund that came meanwhile');
+    assert.equal(await payments.resolve(paying.paymentId, assign), null, 'decided already');
+    await payments.take(laterNews(paying, eventOf('charge.refunded', 3, 30)));
+    assert.equal(await balanceUsd(books, paying.accountId), 7);
+
+    assert.equal(await payments.resolve('pi_euro', assign), null, 'euros cannot be credited');
+    assert.equal((await payments.resolve('pi_euro', { kind: 'dismiss', note: 'refunded by hand' }))?.decision, 'dismissed');
+    assert.equal(await payments.resolve('pi_nothing', assign), null);
+    assert.equal((await verify(books.database.read)).ok, true);
+  });
+
+  test('what Stripe said cannot be changed afterwards', async (t) => {
+    const books = await openBooks(t, store);
+    const paying = await newTopUp(books);
+    await new Payments({ ...books, recordBooking }).take(paidNews(paying, 10));
+    for (const statement of ['update payment_events set amount_micros = 1', 'delete from payment_events']) {
+      await assert.rejects(store.execute(books.database, statement), /append-only/);
+    }
+  });
+});

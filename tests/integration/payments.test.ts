@@ -1,0 +1,155 @@
+// POST /webhooks/stripe: whose events are taken, and what they do to the balance.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openTopUp, setCheckoutUrl } from '../../src/billing/top-ups.ts';
+import { ledgerIdOf } from '../../src/ledger/commands.ts';
+import { microsFromUsd } from '../../src/lib/money.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startStripe, type LocalStripe, type Payment } from '../support/stripe.ts';
+
+let stripe: LocalStripe;
+let gateway: TestGateway;
+
+before(async () => {
+  stripe = await startStripe({ after });
+  gateway = await startGateway({ stripe: stripe.config });
+  stripe.sendTo(gateway.url);
+});
+after(() => gateway.stop());
+
+/** An account with a checkout under way. */
+async function checkout(usd: number): Promise<{ readonly account: string; readonly payment: Payment }> {
+  const { account } = await gateway.makeKey({ mode: 'live' });
+  const amountMicros = microsFromUsd(usd);
+  const topUp = await openTopUp(gateway.database, { accountId: account, userId: 'usr_1', requestId: 'r1', amountMicros });
+  const fields = {
+    client_reference_id: topUp!.id,
+    'line_items[0][price_data][unit_amount]': String(usd * 100),
+    'line_items[0][price_data][currency]': 'usd',
+  };
+  const { url } = stripe.open(fields, topUp!.id);
+  await setCheckoutUrl(gateway.database, topUp!.id, url);
+  return { account, payment: stripe.paymentOf(url) };
+}
+
+async function balanceUsd(account: string): Promise<number> {
+  return (await gateway.balance(account)).postedMicros / 1_000_000;
+}
+
+async function stateOf(account: string): Promise<string> {
+  return (
+    await gateway.database.read.selectFrom('top_ups').select('state').where('account_id', '=', account).executeTakeFirstOrThrow()
+  ).state;
+}
+
+test('a payment is credited once, however often and by however many deliveries at once it is told', async () => {
+  const { account, payment } = await checkout(25);
+  const event = stripe.completed(payment);
+  const replies = await Promise.all(Array.from({ length: 8 }, () => stripe.deliver(event)));
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    Array(8).fill(200),
+  );
+  assert.equal((await stripe.deliver(stripe.completed(payment))).status, 200, 'another event about the same payment');
+  assert.equal(await balanceUsd(account), 25);
+  assert.equal(await stateOf(account), 'paid');
+  const entries = await gateway.database.read
+    .selectFrom('entries')
+    .selectAll()
+    .where('ledger_id', '=', ledgerIdOf(account, 'live'))
+    .execute();
+  assert.equal(entries.length, 1);
+});
+
+test('the balance is there before Stripe is answered', async () => {
+  const { account, payment } = await checkout(10);
+  assert.equal((await stripe.deliver(stripe.completed(payment))).status, 200);
+  const { key } = await gateway.makeKey({ account, mode: 'live' });
+  assert.equal((await gateway.get('/v1/balance', { key })).json()['balance_cents'], 1_000);
+});
+
+test('a bank transfer is credited when it is paid, not when it is promised', async () => {
+  const { account, payment } = await checkout(10);
+  await stripe.deliver(stripe.completed(payment, { paid: false }));
+  assert.equal(await balanceUsd(account), 0);
+  assert.equal(await stateOf(account), 'processing');
+  await stripe.deliver(stripe.paidLater(payment));
+  assert.equal(await balanceUsd(account), 10);
+  assert.equal(await stateOf(account), 'paid');
+  await stripe.deliver(stripe.completed(payment, { paid: false }));
+  assert.equal(await stateOf(account), 'paid', 'old news change nothing');
+});
+
+test('a checkout that fails or is left alone credits nothing', async () => {
+  for (const [name, state] of [
+    ['failedLater', 'failed'],
+    ['expired', 'expired'],
+  ] as const) {
+    const { account, payment } = await checkout(10);
+    await stripe.deliver(stripe[name](payment));
+    assert.equal(await balanceUsd(account), 0);
+    assert.equal(await stateOf(account), state);
+  }
+});
+
+test('refunds and disputes are taken from the balance, below zero if need be, and given back when they end well', async () => {
+  const { account, payment } = await checkout(10);
+  await stripe.deliver(stripe.refunded(payment, 250));
+  await stripe.deliver(stripe.completed(payment));
+  assert.equal(await balanceUsd(account), 7.5);
+  const [open, taken] = [stripe.dispute(payment, 'created'), stripe.dispute(payment, 'funds_withdrawn')];
+  for (const event of [taken, open, taken]) await stripe.deliver(event);
+  assert.equal(await balanceUsd(account), -2.5);
+  const endS = Math.floor(Date.now() / 1_000) + 60;
+  const won = stripe.dispute(payment, 'closed', { status: 'won', atS: endS });
+  await Promise.all([
+    stripe.deliver(won),
+    stripe.deliver(stripe.dispute(payment, 'funds_reinstated', { status: 'won', atS: endS })),
+  ]);
+  assert.equal(await balanceUsd(account), 7.5);
+  await stripe.deliver(stripe.refunded(payment, 1_000, endS + 60));
+  assert.equal(await balanceUsd(account), 0);
+  await stripe.deliver(stripe.refundFailed(payment, { id: 're_2', cents: 750, beganS: endS + 60 }, endS + 120));
+  assert.equal(await balanceUsd(account), 7.5);
+});
+
+test('only what Stripe signed just now is taken', async () => {
+  const { account, payment } = await checkout(10);
+  const event = stripe.completed(payment);
+  const wrong = await stripe.deliver(event, { secret: 'whsec_of_somebody_else' });
+  assert.equal(wrong.status, 400);
+  assert.equal(wrong.error.code, 'invalid_request');
+  assert.equal((await stripe.deliver(event, { ageS: 301 })).status, 400, 'recorded and sent again later');
+  assert.equal((await gateway.post('/webhooks/stripe', { body: event })).status, 400);
+  assert.equal(
+    (await gateway.post('/webhooks/stripe', { body: event, headers: { 'stripe-signature': 't=1,v1=00' } })).status,
+    400,
+  );
+  assert.equal((await gateway.get('/webhooks/stripe')).status, 405);
+  assert.equal(await balanceUsd(account), 0);
+  assert.equal((await stripe.deliver(event, { ageS: 200 })).status, 200);
+  assert.equal(await balanceUsd(account), 10);
+});
+
+test('a body that no event of Stripe has is refused unread', async () => {
+  const reply = await gateway.post('/webhooks/stripe', {
+    body: 'x'.repeat(600 * 1_024),
+    headers: { 'stripe-signature': 't=1,v1=00' },
+  });
+  assert.equal(reply.status, 413);
+});
+
+test('events that are about nothing here are taken and forgotten', async () => {
+  for (const type of ['invoice.paid', 'customer.created', 'some.event.of.tomorrow']) {
+    assert.equal((await stripe.deliver(stripe.other(type))).status, 200);
+  }
+});
+
+test('without Stripe there is no such path', async () => {
+  const plain = await startGateway();
+  try {
+    assert.equal((await plain.post('/webhooks/stripe', { body: {} })).error.code, 'not_found');
+  } finally {
+    await plain.stop();
+  }
+});

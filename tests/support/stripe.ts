@@ -1,0 +1,253 @@
+// Stripe as far as Tollgate uses it, on loopback: checkouts that can be paid in a browser or by a call, and events signed as Stripe signs
+// them, by its own library.
+//
+//   const stripe = await startStripe(t);                       // stripe.config goes into the gateway's configuration
+//   stripe.sendTo(gateway.url);                                // where its events go
+//   const payment = await stripe.pay(checkoutUrl);             // as the customer does; its event is delivered
+//   await stripe.deliver(stripe.refunded(payment, 250));       // one more event; the gateway's answer comes back
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Stripe } from 'stripe';
+import type { Hooks } from './file-hooks.ts';
+import { send, type Reply } from './http.ts';
+
+export type StripeEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly created: number;
+  readonly data: { readonly object: object };
+};
+
+export type Payment = { readonly session: CheckoutSession; readonly intent: string; readonly charge: string };
+
+export type CheckoutSession = {
+  readonly id: string;
+  readonly url: string;
+  readonly amountCents: number;
+  readonly currency: string;
+  readonly reference: string | null;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  /** As it was sent, each field under its form name. */
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+const webhookSecret = 'whsec_of_the_local_stripe';
+const { webhooks } = new Stripe('sk_test_local_stripe');
+
+export class LocalStripe {
+  readonly url: string;
+  readonly sessions = new Map<string, CheckoutSession>();
+  /** Answers to new checkouts: what fails is answered with this status, once each. */
+  readonly failures: number[] = [];
+  requests = 0;
+  #gatewayUrl = '';
+  #count = 0;
+  readonly #byKey = new Map<string, CheckoutSession>();
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** The `stripe` section of a configuration. */
+  get config() {
+    return { secret_key: 'sk_test_local_stripe', webhook_secret: webhookSecret, api_url: this.url };
+  }
+
+  sendTo(gatewayUrl: string): void {
+    this.#gatewayUrl = gatewayUrl;
+  }
+
+  /** What the library sends to make a checkout. The same idempotency key gets the same one. */
+  open(fields: Readonly<Record<string, string>>, idempotencyKey: string): CheckoutSession {
+    const known = this.#byKey.get(idempotencyKey);
+    if (known) return known;
+    const id = this.#newId('cs_test');
+    const session = {
+      id,
+      url: `${this.url}/pay/${id}`,
+      amountCents: Number(fields['line_items[0][price_data][unit_amount]']),
+      currency: fields['line_items[0][price_data][currency]']!,
+      reference: fields['client_reference_id'] ?? null,
+      successUrl: fields['success_url']!,
+      cancelUrl: fields['cancel_url']!,
+      fields,
+    };
+    this.sessions.set(id, session);
+    this.#byKey.set(idempotencyKey, session);
+    return session;
+  }
+
+  /** Pays as the customer does, and delivers the event. */
+  async pay(checkoutUrl: string): Promise<Payment> {
+    const payment = this.paymentOf(checkoutUrl);
+    const reply = await this.deliver(this.completed(payment));
+    assert.equal(reply.status, 200, reply.text);
+    return payment;
+  }
+
+  /** Paid, and nobody told yet. */
+  paymentOf(checkoutUrl: string): Payment {
+    const session = this.sessions.get(checkoutUrl.split('/').at(-1)!);
+    assert.ok(session, `there is no checkout ${checkoutUrl}`);
+    return { session, intent: `pi_${session.id}`, charge: `ch_${session.id}` };
+  }
+
+  completed(
+    payment: Payment,
+    { paid = true, cents = payment.session.amountCents, currency = payment.session.currency } = {},
+  ): StripeEvent {
+    return this.#event('checkout.session.completed', this.#session(payment, paid ? 'paid' : 'unpaid', { cents, currency }));
+  }
+
+  paidLater(payment: Payment): StripeEvent {
+    return this.#event('checkout.session.async_payment_succeeded', this.#session(payment, 'paid'));
+  }
+
+  failedLater(payment: Payment): StripeEvent {
+    return this.#event('checkout.session.async_payment_failed', this.#session(payment, 'unpaid'));
+  }
+
+  expired(payment: Payment): StripeEvent {
+    return this.#event('checkout.session.expired', this.#session(payment, 'unpaid'));
+  }
+
+  /** `cents`: all that was refunded by then. */
+  refunded({ intent, charge, session }: Payment, cents: number, atS?: number): StripeEvent {
+    const object = {
+      id: charge,
+      object: 'charge',
+      payment_intent: intent,
+      amount_refunded: cents,
+      currency: session.currency,
+      created: 1,
+    };
+    return this.#event('charge.refunded', object, atS);
+  }
+
+  refundFailed(
+    { intent, session }: Payment,
+    refund: { readonly id: string; readonly cents: number; readonly beganS: number },
+    atS?: number,
+  ): StripeEvent {
+    const object = {
+      id: refund.id,
+      object: 'refund',
+      payment_intent: intent,
+      amount: refund.cents,
+      currency: session.currency,
+      created: refund.beganS,
+      status: 'failed',
+    };
+    return this.#event('refund.failed', object, atS);
+  }
+
+  dispute(
+    { intent, session }: Payment,
+    what: 'created' | 'funds_withdrawn' | 'closed' | 'funds_reinstated',
+    { id = 'du_1', cents = session.amountCents, status = 'needs_response', atS }: DisputeOptions = {},
+  ): StripeEvent {
+    const object = {
+      id,
+      object: 'dispute',
+      payment_intent: intent,
+      amount: cents,
+      currency: session.currency,
+      created: 1,
+      status,
+    };
+    return this.#event(`charge.dispute.${what}`, object, atS);
+  }
+
+  /** Some event that is about something else. */
+  other(type: string): StripeEvent {
+    return this.#event(type, { id: 'in_1', object: 'invoice' });
+  }
+
+  deliver(
+    event: StripeEvent,
+    { secret = webhookSecret, ageS = 0 }: { readonly secret?: string; readonly ageS?: number } = {},
+  ): Promise<Reply> {
+    const payload = JSON.stringify(event);
+    const timestamp = Math.floor(Date.now() / 1_000) - ageS;
+    const signature = webhooks.generateTestHeaderString({ payload, secret, timestamp });
+    return send(`${this.#gatewayUrl}/webhooks/stripe`, { body: payload, headers: { 'stripe-signature': signature } });
+  }
+
+  #session(
+    { session, intent }: Payment,
+    status: 'paid' | 'unpaid',
+    { cents, currency } = { cents: session.amountCents, currency: session.currency },
+  ) {
+    return {
+      id: session.id,
+      object: 'checkout.session',
+      mode: 'payment',
+      payment_status: status,
+      payment_intent: intent,
+      amount_total: cents,
+      currency,
+      client_reference_id: session.reference,
+      created: 1,
+    };
+  }
+
+  #event(type: string, object: object, created: number = Math.floor(Date.now() / 1_000)): StripeEvent {
+    return { id: this.#newId('evt'), object: 'event', type, created, data: { object } } as StripeEvent;
+  }
+
+  #newId(prefix: string): string {
+    return `${prefix}_${(this.#count += 1)}_${Math.random().toString(36).slice(2, 10)}`;
+  }
+}
+
+type DisputeOptions = { readonly id?: string; readonly cents?: number; readonly status?: string; readonly atS?: number };
+
+/** On a free port; it stops with the test or the file. */
+export async function startStripe(t?: Hooks): Promise<LocalStripe> {
+  const server = createServer((request, response) => void answer(stripe, request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stripe = new LocalStripe(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  t?.after(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return stripe;
+}
+
+async function answer(stripe: LocalStripe, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = new URLSearchParams(Buffer.concat(await request.toArray()).toString('utf8'));
+  const path = request.url ?? '';
+  if (path === '/v1/checkout/sessions') return answerCheckout(stripe, request, { body, response });
+  const id = path.split('/').at(-1)!;
+  if (!path.startsWith('/pay/') || !stripe.sessions.has(id)) return void response.writeHead(404).end();
+  if (request.method === 'POST') {
+    await stripe.pay(path);
+    return void response.writeHead(303, { location: stripe.sessions.get(id)!.successUrl }).end();
+  }
+  const { amountCents, cancelUrl } = stripe.sessions.get(id)!;
+  response.writeHead(200, { 'content-type': 'text/html' });
+  response.end(
+    `<!doctype html><html lang="en"><title>Checkout</title><h1>Pay $${(amountCents / 100).toFixed(2)}</h1>
+    <form method="post"><button>Pay</button></form><a href="${cancelUrl}">Back</a></html>`,
+  );
+}
+
+type CheckoutCall = { readonly body: URLSearchParams; readonly response: ServerResponse };
+
+function answerCheckout(stripe: LocalStripe, request: IncomingMessage, { body, response }: CheckoutCall): void {
+  stripe.requests += 1;
+  const failure = stripe.failures.shift();
+  const json = (status: number, value: object) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...(failure && { 'stripe-should-retry': 'false' }) });
+    response.end(JSON.stringify(value));
+  };
+  if (failure !== undefined) return json(failure, { error: { type: 'api_error', message: `status ${failure}` } });
+  if (request.headers.authorization !== `Bearer ${stripe.config.secret_key}`)
+    return json(401, { error: { message: 'no such key' } });
+  const { id, url } = stripe.open(Object.fromEntries(body), String(request.headers['idempotency-key']));
+  json(200, { id, object: 'checkout.session', url });
+}
