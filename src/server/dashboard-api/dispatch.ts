@@ -11,6 +11,7 @@ import type { ServerContext } from '../context.ts';
 import { checkContentType, readJsonBody } from '../middleware/body.ts';
 import { callerOf, checkOrigin, type Caller } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
+import { billingHandlers } from './billing.ts';
 import { keysHandlers } from './keys.ts';
 import { modelsHandlers } from './models.ts';
 import { operatorHandlers } from './operator.ts';
@@ -18,6 +19,7 @@ import { operatorHandlers } from './operator.ts';
 export const dashboardApiPath = '/dashboard-api';
 
 const handlers: Handlers<typeof contract> = {
+  ...billingHandlers,
   ...keysHandlers,
   ...modelsHandlers,
   ...operatorHandlers,

@@ -1,0 +1,55 @@
+// What an account has, what it paid in, and what it is warned of.
+import { Type } from 'typebox';
+import { Mode } from './common.ts';
+import { endpoint } from './endpoint.ts';
+
+export type BillingOverview = {
+  readonly posted_micros: number;
+  /** By running requests. */
+  readonly held_micros: number;
+  /** What can be spent: posted without held. Below 0 only after a debit or a dispute. */
+  readonly available_micros: number;
+  /** How owners pay in by card; null: not here. Only the live balance is paid into. */
+  readonly top_up: {
+    readonly min_micros: number;
+    readonly max_micros: number;
+    readonly choices_micros: readonly number[];
+  } | null;
+  /** An e-mail address, a web address or words: whom to ask for credit. null: whoever runs the service. */
+  readonly contact: string | null;
+  readonly low_balance: {
+    /** Owners are told by e-mail when the live balance goes below it; null: they are not. */
+    readonly threshold_micros: number | null;
+    /** Whether e-mail can be sent here at all. */
+    readonly can_mail: boolean;
+  };
+};
+
+export type TopUp = {
+  readonly id: string;
+  readonly amount_micros: number;
+  /** `processing`: promised, as a bank transfer is. `paid`: it is in the balance. */
+  readonly state: 'open' | 'processing' | 'failed' | 'expired' | 'paid';
+  readonly created_at: string;
+};
+
+/** Made by whoever asks, anew for each thing that is meant to happen: with the same one it happens once. */
+export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
+
+/** Up to a billion dollars, since more is a slip of the hand. */
+export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
+
+export const billingEndpoints = {
+  'GET /accounts/:account/billing': endpoint<BillingOverview>()({ access: 'member', query: Type.Object({ mode: Mode }) }),
+  /** Leads to Stripe; the customer comes back to `/billing?account=…&top_up=…`. Whole cents. */
+  'POST /accounts/:account/top-ups': endpoint<{ readonly id: string; readonly checkout_url: string }>()({
+    access: 'owner',
+    body: Type.Object({ request_id: RequestId, amount_micros: Amount }),
+  }),
+  'GET /accounts/:account/top-ups/:topUp': endpoint<TopUp>()({ access: 'member' }),
+  /** null: no warning. */
+  'PATCH /accounts/:account/low-balance': endpoint<{ readonly threshold_micros: number | null }>()({
+    access: 'owner',
+    body: Type.Object({ threshold_micros: Type.Union([Amount, Type.Null()]) }),
+  }),
+};
