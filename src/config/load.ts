@@ -8,6 +8,7 @@ import { readFieldValues, type Environment, type FaultAt } from './field-values.
 import { checkImageModels } from './image-models.ts';
 import { checkModels } from './models.ts';
 import { resolveProviders } from './providers.ts';
+import { checkReservedNames } from './reserved-names.ts';
 import { resolveSearch } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
 import { resolveStorage } from './storage.ts';
@@ -33,6 +34,7 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   const { fields, faultAt } = values;
   checkModels(values);
   checkImageModels(values);
+  checkReservedNames(values);
   checkMarkup(faultAt, fields.pricing.markup);
   checkProxies(faultAt, fields.server.trust_proxy);
   const providers = resolveProviders(values, { env, defaultTimeouts });

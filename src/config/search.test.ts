@@ -89,3 +89,19 @@ for (const [yaml, message, env] of faults) {
     );
   });
 }
+
+test('no model and no alias can be called like the web search', () => {
+  const named = {
+    models: 'models: { web-search: { routes: [{ provider: openai, model: gpt-5-mini }] } }',
+    image_models: 'image_models: { web-search: { mode: edit, family: flux-2, routes: [{ provider: bfl, model: m }] } }',
+    aliases: 'aliases: { web-search: gpt-5-mini }',
+  };
+  for (const [section, yaml] of Object.entries(named)) {
+    assert.throws(
+      () => load(yaml),
+      (error) =>
+        error instanceof ConfigError && error.message.includes(`${section}.web-search is what \`POST /v1/web-search\` is called`),
+      section,
+    );
+  }
+});
