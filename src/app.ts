@@ -90,7 +90,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     upstreams,
     rateLimits: createRateLimits(limits, config.limits),
     searchers: connectSearch({ config, upstreams, health: routing.health, log }),
-    images: openImageFiles({ config, secret, onError: report('expired images cannot be removed; it is tried again') }),
+    images: openImageFiles({ config, secret, onError: report('images cannot be kept, read or removed') }),
     headers: headerNamesOf(config.service.name),
     log,
     nowMs: Date.now,

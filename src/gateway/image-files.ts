@@ -1,6 +1,7 @@
 // The images that the gateway reads and keeps: inputs from clients, results in the store that the configuration names, and links to them.
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
+import { withFailuresTold } from '../images/available-store.ts';
 import { createImageLinks, type ImageLinks } from '../images/image-links.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import { ImageUpkeep } from '../images/image-upkeep.ts';
@@ -23,11 +24,12 @@ export type ImageFiles = {
 export type ImageFilesOptions = {
   readonly config: Config;
   readonly secret: Uint8Array;
+  /** Told what goes wrong with the store. */
   readonly onError: (error: unknown) => void;
 };
 
 export function openImageFiles({ config, secret, onError }: ImageFilesOptions): ImageFiles {
-  const store = openStore(config);
+  const store = withFailuresTold(openStore(config), onError);
   const links = createImageLinks(secret);
   const upkeep = new ImageUpkeep(store, { onError });
   const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts });

@@ -1,6 +1,6 @@
 // Makes the images of one request: by the first of its model's routes that delivers any, in as many calls as its provider needs.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import type { ImageModel, ImageTier } from '../canonical/image-model.ts';
+import type { ImageMode, ImageModel, ImageTier } from '../canonical/image-model.ts';
 import type { ImageRequest } from '../images/image-request.ts';
 import type { ImageBytes } from '../lib/image.ts';
 import type { ImageConnection, ImageJob, ImageJobFailed, ImageJobResult } from '../providers/image-provider.ts';
@@ -38,16 +38,17 @@ export function findImageRoutes(
 
 export type ImagesToMake = {
   readonly routes: readonly ImageRouteChosen[];
+  readonly mode: ImageMode;
   readonly request: ImageRequest;
   readonly inputs: readonly ImageBytes[];
   readonly trace: RequestTrace;
   readonly signal: AbortSignal;
 };
 
+/** `lost`: images that may have been made and never came. */
 export type ImagesMade =
   /** At least one, perhaps fewer than were asked for. */
-  | { readonly kind: 'made'; readonly provider: string; readonly images: readonly ImageBytes[] }
-  /** `lost`: images that may have been made and never came. */
+  | { readonly kind: 'made'; readonly provider: string; readonly images: readonly ImageBytes[]; readonly lost: number }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure; readonly lost: number };
 
 /** Routes that are out of use come last. A refusal of the request itself ends the attempts. */
@@ -59,9 +60,9 @@ export async function makeImages(gateway: Gateway, asked: ImagesToMake): Promise
   for (const route of ordered) {
     const results = await callRoute(gateway, route, asked);
     const images = results.flatMap((result) => (result.kind === 'images' ? result.images : []));
-    if (images.length > 0) return { kind: 'made', provider: route.provider, images: images.slice(0, asked.request.count) };
     const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
     lost += failures.filter(mayHaveDrawn).length * (asked.request.count / results.length);
+    if (images.length > 0) return { kind: 'made', provider: route.provider, images: images.slice(0, asked.request.count), lost };
     // What the client can act on is told before what may pass.
     failed = failures.find(({ failure }) => nextStepAfter(failure) === 'never') ?? failures[0]!;
     if (asked.signal.aborted || nextStepAfter(failed.failure) === 'never') break;
@@ -76,14 +77,14 @@ function mayHaveDrawn({ failure, requestSent }: ImageJobFailed): boolean {
 }
 
 async function callRoute(gateway: Gateway, route: ImageRouteChosen, asked: ImagesToMake): Promise<readonly ImageJobResult[]> {
-  const { request, inputs, trace, signal } = asked;
+  const { mode, request, inputs, trace, signal } = asked;
   const { size, quality, aspectRatio, resolution, outputFormat, prompt } = request;
   const { upstreamModel } = nameOf(route, asked);
   const { imagesPerCall } = route.connected?.kind ?? sandboxImages;
   const counts = imagesPerCall === 'many' ? [request.count] : Array.from({ length: request.count }, () => 1);
   trace.provider = route.provider;
   trace.attempts = (trace.attempts ?? 0) + counts.length;
-  const job = { upstreamModel, prompt, images: inputs, size, quality, aspectRatio, resolution, outputFormat, signal };
+  const job = { upstreamModel, mode, prompt, images: inputs, size, quality, aspectRatio, resolution, outputFormat, signal };
   return Promise.all(counts.map((count) => callOnce(gateway, route, { ...job, count })));
 }
 

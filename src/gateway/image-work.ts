@@ -1,5 +1,5 @@
 // A request for images: its inputs are fetched, images are made, kept by us, and charged as far as they came.
-import { invalidRequest } from '../canonical/errors.ts';
+import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import type { ImageModel } from '../canonical/image-model.ts';
 import { unitPrice } from '../catalog/image-price.ts';
 import type { JsonObject } from '../formats/format.ts';
@@ -86,9 +86,10 @@ class ImageWork implements Work {
     const inputs = await gateway.images.readInputs(request.images, { max: model.inputImages.max, field: 'images', signal });
     // The body is kept until the answer has ended, which may take minutes. By now it has a name, and nobody looks at it again.
     request.images.length = 0;
-    const made = await makeImages(gateway, { routes, request, inputs, trace, signal });
+    const made = await makeImages(gateway, { routes, mode: model.mode, request, inputs, trace, signal });
     if (made.kind === 'failed') return { kind: 'failed', error: toApiError(made.failure), lost: made.lost };
-    const data = await Promise.all(made.images.map((image) => this.#show(image)));
+    const data = await this.#showAll(made.images);
+    if (data instanceof ApiError) return { kind: 'failed', error: data, lost: made.lost + made.images.length };
     const body = { created: Math.floor(gateway.nowMs() / 1_000), model: model.id, data };
     const { ignored } = request;
     const headers = ignored.length > 0 ? { [gateway.headers.ignored]: writeIgnored(ignored) } : {};
@@ -100,7 +101,18 @@ class ImageWork implements Work {
       body,
       headers,
       usableForMs: usableForMs(gateway, request),
+      lost: made.lost,
     };
+  }
+
+  /** ApiError: they cannot be kept. */
+  async #showAll(images: readonly ImageBytes[]): Promise<JsonObject[] | ApiError> {
+    try {
+      return await Promise.all(images.map((image) => this.#show(image)));
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
   }
 
   async #show(image: ImageBytes): Promise<JsonObject> {

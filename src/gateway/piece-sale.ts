@@ -13,7 +13,7 @@ import { reserve } from './hold.ts';
 import { refuseHold } from './hold-refusal.ts';
 import type { Keeping } from './keeping.ts';
 import { endingOf, requestHeaders, stopWhenForsaken } from './running.ts';
-import { chargeHold, giveBack, timesOf } from './settle.ts';
+import { bookLossBeside, chargeHold, giveBack, timesOf } from './settle.ts';
 
 export type Sale = {
   readonly endpoint: 'images' | 'web-search';
@@ -30,6 +30,7 @@ export type Sale = {
   readonly countField: string | null;
 };
 
+/** `lost`: pieces that a provider may have made and that nobody gets, which the operator pays. */
 export type Delivery =
   | {
       readonly kind: 'delivered';
@@ -42,8 +43,8 @@ export type Delivery =
       readonly headers: Headers;
       /** null: for ever. */
       readonly usableForMs: number | null;
+      readonly lost: number;
     }
-  /** `lost`: pieces that a provider may have made all the same, which the operator pays. */
   | { readonly kind: 'failed'; readonly error: ApiError; readonly lost: number };
 
 type Buyer = { readonly admitted: Admitted; readonly client: Client; readonly keeping: Keeping };
@@ -66,6 +67,7 @@ export async function sellPieces(
       await giveBack(selling, priceOf(sale, delivery.lost).upstreamCostMicros);
       throw gateway.runs.isEnding ? shuttingDown() : delivery.error;
     }
+    await bookLossBeside(selling, priceOf(sale, delivery.lost).upstreamCostMicros);
     await settle(admitted, selling, { sale, delivery });
   } catch (error) {
     if (!selling.isResolved) await giveBack(selling, zeroMicros);

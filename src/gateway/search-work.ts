@@ -90,7 +90,7 @@ class SearchWork implements Work {
     if (answer.kind === 'failure') return { kind: 'failed', error: toApiError(answer.failure), lost: 0 };
     const { provider, results } = answer;
     const body = writeSearchBody({ id: newIdWithPrefix('ws'), query: this.#asked.query, provider, results });
-    return { kind: 'delivered', count: 1, provider, isWhole: true, body, headers: {}, usableForMs: null };
+    return { kind: 'delivered', count: 1, provider, isWhole: true, body, headers: {}, usableForMs: null, lost: 0 };
   }
 }
 

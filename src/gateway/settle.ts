@@ -119,12 +119,16 @@ export async function giveBack(charging: Charging, lossMicros: Micros): Promise<
   if (outcome.type === 'released') addLoss(charging, lossMicros);
 }
 
-/** Books what an attempt had generated before it failed and another took its place, under a hold of nothing, since its own goes on. */
+/** Books what an attempt had generated before it failed and another took its place. */
 export async function bookLoss(running: Running, generated: Generated): Promise<void> {
-  const lossMicros = lossOf(running, generated);
+  await bookLossBeside(running, lossOf(running, generated));
+}
+
+/** Books a loss while the request's own hold goes on, under a hold of nothing: once for each attempt. */
+export async function bookLossBeside(charging: Charging, lossMicros: Micros): Promise<void> {
   if (lossMicros === 0) return;
-  const { gateway, key, requestId, trace } = running;
-  const holdId = `${requestId}/attempt-${trace.attempts}`;
+  const { gateway, key, hold, trace } = charging;
+  const holdId = `${hold.id}/attempt-${trace.attempts}`;
   const held = await gateway.ledger.submit({
     type: 'reserve',
     holdId,
@@ -136,8 +140,8 @@ export async function bookLoss(running: Running, generated: Generated): Promise<
     owner: gateway.owner,
   });
   const outcome = held.type === 'held' ? await gateway.ledger.submit({ type: 'release', holdId, lossMicros }) : held;
-  if (outcome.type === 'released') addLoss(running, lossMicros);
-  else gateway.log.warn({ request_id: requestId, loss_micros: lossMicros, outcome: outcome.type }, 'a loss could not be booked');
+  if (outcome.type === 'released') addLoss(charging, lossMicros);
+  else gateway.log.warn({ request_id: hold.id, loss_micros: lossMicros, outcome: outcome.type }, 'a loss could not be booked');
 }
 
 function lossOf(running: Running, { outputBytes, searches: reported = 0 }: Generated): Micros {

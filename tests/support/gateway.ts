@@ -35,23 +35,29 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const upstream = await startUpstream();
   const { providers, limits, retries, ...rest } = typeof config === 'function' ? config(upstream) : config;
-  const program = await startProgram({
-    databaseUrl,
-    env,
-    config: {
-      providers: {
-        openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: upstreamKey },
-        anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: upstreamKey },
-        google: { kind: 'google', base_url: upstream.url, api_key: upstreamKey },
-        local: { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' },
-        ...providers,
+  try {
+    const program = await startProgram({
+      databaseUrl,
+      env,
+      config: {
+        providers: {
+          openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: upstreamKey },
+          anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: upstreamKey },
+          google: { kind: 'google', base_url: upstream.url, api_key: upstreamKey },
+          local: { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' },
+          ...providers,
+        },
+        limits: { requests_per_minute: null, ...limits },
+        retries: { max_attempts: 1, ...retries },
+        ...rest,
       },
-      limits: { requests_per_minute: null, ...limits },
-      retries: { max_attempts: 1, ...retries },
-      ...rest,
-    },
-  });
-  return new TestGateway(program, upstream);
+    });
+    return new TestGateway(program, upstream);
+  } catch (error) {
+    // Left open, it would keep the test's process from ending.
+    await upstream.close();
+    throw error;
+  }
 }
 
 export type KeyOptions = KeyControls & {

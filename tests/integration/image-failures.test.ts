@@ -1,0 +1,227 @@
+// Images that do not come, or not all of them: what is free, what is charged, and what is the operator's loss.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { upstreamKey } from '../support/gateway.ts';
+import { generations, prompt, startImageGateway, urlsOf, type Body } from '../support/image-gateway.ts';
+import {
+  bflModerated,
+  bflPending,
+  bflReady,
+  geminiDraws,
+  geminiRefuses,
+  imagePaths,
+  openaiDraws,
+  openaiModerates,
+} from '../support/image-upstreams.ts';
+import { answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
+
+/** A model for each, so that what one does to the health of its route does not touch the others. */
+const secondRoutes: readonly {
+  readonly model: string;
+  readonly what: string;
+  readonly script: Script;
+  readonly expected: readonly [status: number, route: string | undefined, attempts: string | undefined];
+  /** Of what the first may have drawn all the same. */
+  readonly lossMicros?: number;
+}[] = [
+  { model: 'house-1', what: 'stands by', script: openaiDraws(), expected: [200, 'local', '1'] },
+  { model: 'house-2', what: 'serves when the first fails', script: answerStatus(500), expected: [200, 'openai', '2'] },
+  { model: 'house-3', what: 'serves when the first refuses our key', script: answerStatus(401), expected: [200, 'openai', '2'] },
+  {
+    model: 'house-4',
+    what: 'is not asked what the first found wrong',
+    script: openaiModerates,
+    expected: [400, undefined, undefined],
+  },
+  {
+    model: 'house-5',
+    what: 'serves when the first breaks off',
+    script: thenReset(null),
+    expected: [200, 'openai', '2'],
+    lossMicros: 10_000,
+  },
+];
+
+function modelOfTwoRoutes(id: string): object {
+  return {
+    mode: 'text-to-image',
+    family: 'gpt-image',
+    routes: ['local', 'openai'].map((provider) => ({ provider, model: `${id}-upstream` })),
+    prices: { output: { low: 0.01, medium: 0.02, high: 0.03 } },
+  };
+}
+
+const { gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } = await startImageGateway({
+  image_models: Object.fromEntries(secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)])),
+});
+after(() => gateway.stop());
+
+describe('failures', () => {
+  test('a part of what was asked for is returned and charged', async (t) => {
+    play(t, imagePaths.gemini, geminiDraws, answerStatus(500), geminiDraws);
+    const owner = await newKey();
+    const reply = await draw(owner.key, { model: 'nano-banana', n: 3 });
+    assert.equal(urlsOf(reply).length, 2);
+    await assertCharged(reply, { ...owner, images: 2, micros: 2 * 51_000 });
+    play(t, imagePaths.generations, openaiDraws(1));
+    const other = await newKey();
+    await assertCharged(await draw(other.key, { n: 4 }), { ...other, images: 1, micros: 19_500 });
+    const sandbox = await gateway.makeKey();
+    const drawn = await draw(sandbox.key, { n: 3, size: '64x64', prompt: 'a fox\nsandbox: fail_image=2' });
+    await assertCharged(drawn, { ...sandbox, mode: 'test', images: 2, micros: 2 * 19_500 });
+  });
+
+  test("what may have been drawn beside the part that came is the operator's loss", async (t) => {
+    play(t, imagePaths.gemini, geminiDraws, thenReset(null), geminiDraws);
+    const owner = await newKey();
+    const reply = await draw(owner.key, { model: 'nano-banana', n: 3 });
+    await assertCharged(reply, { ...owner, images: 2, micros: 2 * 51_000 });
+    assert.deepEqual(await lossesOf(owner.account), [34_000]);
+  });
+
+  test("images that cannot be kept are free, and the operator's loss; base64 needs no keeping", async (t) => {
+    const storage = {
+      kind: 's3',
+      bucket: 'pictures',
+      region: 'r',
+      endpoint: 'http://127.0.0.1:1',
+      access_key_id: 'a',
+      secret_access_key: 's',
+    };
+    const unkept = await startImageGateway({ storage });
+    t.after(() => unkept.gateway.stop());
+    const owner = await unkept.newKey();
+    const reply = await unkept.draw(owner.key, { n: 2 });
+    assert.deepEqual([reply.status, reply.error.code, reply.costMicros], [503, 'upstream_unavailable', null], reply.text);
+    assert.match(reply.error.message, /where it keeps images/);
+    await unkept.assertFree(owner);
+    assert.deepEqual(await unkept.lossesOf(owner.account), [26_000]);
+    const kept = await unkept.newKey();
+    const inline = await unkept.draw(kept.key, { response_format: 'b64_json' });
+    await unkept.assertCharged(inline, { ...kept, images: 1, micros: 19_500 });
+  });
+
+  test('more than was asked for is neither returned nor charged', async (t) => {
+    play(t, imagePaths.generations, openaiDraws(5));
+    const owner = await newKey();
+    await assertCharged(await draw(owner.key, { n: 2 }), { ...owner, images: 2, micros: 2 * 19_500 });
+  });
+
+  /** `lost`: images that may have been drawn all the same. */
+  const whole: [what: string, model: string, path: string, script: Script, status: number, lost?: number][] = [
+    ['OpenAI moderates', 'gpt-image-flare', imagePaths.generations, openaiModerates, 400],
+    ['BFL moderates', 'flux-2', imagePaths.bflState, bflModerated, 400],
+    ['Gemini blocks', 'nano-banana', imagePaths.gemini, geminiRefuses, 400],
+    ['a server fails', 'gpt-image-flare', imagePaths.generations, answerStatus(500), 502],
+    ['a server is busy', 'flux-2', imagePaths.bfl(), answerStatus(429), 503],
+    ['the key is refused', 'nano-banana', imagePaths.gemini, answerStatus(403), 502],
+    ['a connection is cut', 'gpt-image-flare', imagePaths.generations, thenReset(null), 503, 2],
+    ['nothing can be read', 'flux-2', imagePaths.bflImage, answerStatus(404), 502, 2],
+  ];
+  for (const [what, model, path, script, status, lost = 0] of whole) {
+    test(`${what}: ${status}, and free`, async (t) => {
+      play(t, path, script);
+      const owner = await newKey();
+      const reply = await draw(owner.key, { model, n: 2 });
+      assert.equal(reply.status, status, reply.text);
+      assert.equal(reply.costMicros ?? 0, 0);
+      assert.ok(!reply.text.includes(upstreamKey) && !reply.text.includes(gateway.upstream.url));
+      await assertFree(owner);
+      const micros = model === 'flux-2' ? 30_000 : 13_000;
+      assert.deepEqual(await lossesOf(owner.account), lost > 0 ? [lost * micros] : []);
+    });
+  }
+
+  test('BFL is asked until the image is ready', async (t) => {
+    play(t, imagePaths.bflState, bflPending, bflReady(gateway.upstream));
+    const owner = await newKey();
+    await assertCharged(await draw(owner.key, { model: 'flux-2' }), { ...owner, images: 1, micros: 45_000 });
+  });
+});
+
+describe('a second route', () => {
+  for (const { model, what, script, expected, lossMicros } of secondRoutes) {
+    test(what, async () => {
+      gateway.upstream.on('/local/v1/images/generations', script);
+      const owner = await newKey();
+      const reply = await draw(owner.key, { model, quality: 'low' });
+      assert.deepEqual(
+        [reply.status, reply.headers['x-service-route'], reply.headers['x-service-attempts']],
+        expected,
+        reply.text,
+      );
+      // The operator's own price, without the markup.
+      await (reply.status === 200 ? assertCharged(reply, { ...owner, images: 1, micros: 10_000 }) : assertFree(owner));
+      assert.deepEqual(await lossesOf(owner.account), lossMicros === undefined ? [] : [lossMicros]);
+      if (reply.status !== 200) return;
+      // What a fallback drew is not what the cache knows the model's first route by.
+      const cached = { 'x-service-cache': 'true' };
+      for (const isSecond of [false, true]) {
+        const again = await draw(owner.key, { model, quality: 'low' }, cached);
+        const isHit = isSecond && what === 'stands by';
+        assert.deepEqual([again.status, again.headers['x-service-cache']], [200, isHit ? 'hit' : undefined]);
+      }
+    });
+  }
+});
+
+describe('a client that leaves', () => {
+  /** `calls`: how many the provider has when it leaves. */
+  async function leave(
+    key: string,
+    { headers = {}, body = {}, calls = 1 }: { headers?: Record<string, string>; body?: Body; calls?: number } = {},
+  ) {
+    const last = gateway.upstream.requests.length + calls - 1;
+    const { request } = gateway.open(generations, { key, headers, body: { model: 'gpt-image-flare', prompt, ...body } });
+    const asked = await gateway.upstream.request(last);
+    request.destroy();
+    return asked;
+  }
+  const isSettled = async (account: string) => {
+    while ((await gateway.balance(account)).heldMicros > 0) await setTimeout(25);
+  };
+
+  test('pays for what was made meanwhile', async (t) => {
+    play(t, imagePaths.generations, async (response, request) => {
+      await setTimeout(200);
+      await openaiDraws()(response, request);
+    });
+    const { key, account } = await newKey();
+    assert.equal(await (await leave(key)).ended, 'answered');
+    await isSettled(account);
+    assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 19_500);
+  });
+
+  test('and under an Idempotency-Key finds it when it comes back', async (t) => {
+    play(t, imagePaths.generations, async (response, request) => {
+      await setTimeout(200);
+      await openaiDraws()(response, request);
+    });
+    const { key, account } = await newKey();
+    const headers = { 'idempotency-key': 'fox-4' };
+    await leave(key, { headers });
+    const again = await draw(key, {}, headers);
+    assert.deepEqual([urlsOf(again).length, again.costMicros], [1, 0]);
+    assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 19_500);
+  });
+
+  test("stops what does not come, and pays nothing: what the provider drew in vain is the operator's loss", async (t) => {
+    play(t, imagePaths.generations, hang);
+    const owner = await newKey();
+    assert.equal(await (await leave(owner.key)).ended, 'aborted');
+    await isSettled(owner.account);
+    await assertFree(owner);
+    assert.deepEqual(await lossesOf(owner.account), [13_000]);
+  });
+
+  test("pays for the part that came; the one that was stopped is the operator's loss", async (t) => {
+    play(t, imagePaths.gemini, geminiDraws, geminiDraws, hang);
+    const { key, account } = await newKey();
+    const body = { model: 'nano-banana', n: 3 };
+    assert.equal(await (await leave(key, { body, calls: 3 })).ended, 'aborted');
+    await isSettled(account);
+    assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 2 * 51_000);
+    assert.deepEqual(await lossesOf(account), [34_000]);
+  });
+});
