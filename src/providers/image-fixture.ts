@@ -20,11 +20,12 @@ export function imageOf(bytes: Buffer): ImageBytes {
   return reading.image;
 }
 
-export function jobFor(changes: Partial<ImageJob> = {}): ImageJob {
+export function jobFor({ images = [], ...changes }: Partial<ImageJob> = {}): ImageJob {
   return {
     upstreamModel: 'model-x',
+    mode: images.length === 0 ? 'text-to-image' : 'reference',
     prompt: 'a café',
-    images: [],
+    images,
     count: 1,
     size: null,
     quality: null,

@@ -1,7 +1,7 @@
 // What an upstream of images is: one function that turns a job into images. What lies in between, such as polling, is its own affair;
 // how HTTP is spoken is the gateway's, so that bounds and time limits are the same for all.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import type { ImageFormat, ImageQuality, ImageResolution, PixelSize } from '../canonical/image-model.ts';
+import type { ImageFormat, ImageMode, ImageQuality, ImageResolution, PixelSize } from '../canonical/image-model.ts';
 import type { ImageBytes } from '../lib/image.ts';
 
 export type ImageProviderKind = {
@@ -13,7 +13,9 @@ export type ImageProviderKind = {
 
 export type ImageJob = {
   readonly upstreamModel: string;
+  readonly mode: ImageMode;
   readonly prompt: string;
+  /** As many as the mode takes. */
   readonly images: readonly ImageBytes[];
   /** 1 where the kind makes one image a call. */
   readonly count: number;

@@ -5,8 +5,9 @@ import { readImage, type ImageBytes } from '../../lib/image.ts';
 import { forEachDot, layOutText } from './bitmap-text.ts';
 import { drawImage, type Drawing } from './draw-image.ts';
 
-async function draw(drawing: Partial<Drawing>): Promise<ImageBytes> {
-  const drawn = await drawImage({ width: 512, height: 512, prompt: 'A fox', inputs: [], ...drawing });
+async function draw({ inputs = [], ...drawing }: Partial<Drawing>): Promise<ImageBytes> {
+  const mode = inputs.length === 0 ? 'text-to-image' : 'reference';
+  const drawn = await drawImage({ width: 512, height: 512, prompt: 'A fox', mode, inputs, ...drawing });
   assert.ok(drawn.kind === 'image', JSON.stringify(drawn));
   return drawn.image;
 }
@@ -50,8 +51,14 @@ test('the same drawing gives the same bytes; another prompt or variation another
   const input = await plain('#808000');
   const one = await draw({ inputs: [input, input] });
   assert.ok(one.bytes.equals((await draw({ inputs: [input, input] })).bytes));
-  const others = await Promise.all([draw({}), draw({ prompt: 'A cat' }), draw({ variation: 1 }), draw({ inputs: [input] })]);
-  assert.equal(new Set([one, ...others].map(({ bytes }) => bytes.toString('base64'))).size, 5);
+  const others = await Promise.all([
+    draw({}),
+    draw({ prompt: 'A cat' }),
+    draw({ variation: 1 }),
+    draw({ inputs: [input] }),
+    draw({ mode: 'edit', inputs: [input] }),
+  ]);
+  assert.equal(new Set([one, ...others].map(({ bytes }) => bytes.toString('base64'))).size, 6);
 });
 
 test('the prompt is written on the picture, dot by dot', async () => {
@@ -75,8 +82,8 @@ test('the prompt is written on the picture, dot by dot', async () => {
   }
 });
 
-test('one input fills the picture under the text', async () => {
-  const { at, width, height } = await pixelsOf(await draw({ inputs: [await plain('#c02040')] }));
+test('what is edited fills the picture under the text', async () => {
+  const { at, width, height } = await pixelsOf(await draw({ mode: 'edit', inputs: [await plain('#c02040')] }));
   for (const [x, y] of [
     [0, 0],
     [width - 1, 0],
@@ -87,7 +94,19 @@ test('one input fills the picture under the text', async () => {
   }
 });
 
-test('several inputs stand side by side', async () => {
+test('a single reference is a tile on a picture of its own', async () => {
+  const { at, width, height } = await pixelsOf(await draw({ inputs: [await plain('#c02040')] }));
+  assert.deepEqual(at(width >> 1, height >> 2), [0xc0, 0x20, 0x40]);
+  for (const [x, y] of [
+    [0, 0],
+    [width - 1, 0],
+    [0, height - 1],
+  ] as const) {
+    assert.notDeepEqual(at(x, y), [0xc0, 0x20, 0x40]);
+  }
+});
+
+test('several references stand side by side', async () => {
   const inputs = await Promise.all([plain('#c02040'), plain('#20c040'), plain('#2040c0', 50, 400)]);
   const { at, width, height } = await pixelsOf(await draw({ width: 900, height: 600, inputs }));
   const colours = [1, 3, 5].map((sixth) => at(Math.floor((width * sixth) / 6), Math.floor(height / 4)));
@@ -116,7 +135,7 @@ test('inputs of every type and kind are taken: palette, alpha, grey, sixteen bit
   for (const bytes of files) {
     const read = readImage(bytes);
     assert.ok(read.kind === 'image');
-    await draw({ inputs: [read.image] });
+    await draw({ mode: 'edit', inputs: [read.image] });
     await draw({ inputs: [read.image, read.image] });
   }
 });
@@ -127,7 +146,7 @@ test('an input that cannot be decoded is named', async () => {
   const short = { ...good, bytes: good.bytes.subarray(0, good.bytes.length - 40) };
   const huge = { ...good, width: 10_000, height: 8_000 };
   for (const bad of [{ ...good, bytes: noise }, short, huge]) {
-    const drawn = await drawImage({ width: 100, height: 100, prompt: 'x', inputs: [good, bad] });
+    const drawn = await drawImage({ width: 100, height: 100, prompt: 'x', mode: 'reference', inputs: [good, bad] });
     assert.ok(drawn.kind === 'unreadable' && drawn.index === 1 && drawn.problem !== '', JSON.stringify(drawn));
   }
 });

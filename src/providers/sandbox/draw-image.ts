@@ -1,8 +1,8 @@
-// Draws the sandbox's pictures: real image files of exactly the asked size, with the prompt written on them. An input image fills the
-// picture under the text; several stand side by side as tiles. The same job gives the same bytes. The library is loaded with the first
-// picture, works in threads of its own, and so many pictures at once as there are places; the rest wait, holding their inputs only.
+// Draws the sandbox's pictures: real image files of exactly the asked size, with the prompt written on them. The image of an
+// edit fills the picture under the text; references stand on it as tiles. The same job gives the same bytes. The library is loaded with
+// the first picture, works in threads of its own, and so many pictures at once as there are places; the rest wait, holding their inputs only.
 import type { Sharp } from 'sharp';
-import type { ImageFormat, PixelSize } from '../../canonical/image-model.ts';
+import type { ImageFormat, ImageMode, PixelSize } from '../../canonical/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { makeBackground } from './background.ts';
 import { inTurn } from './drawing-places.ts';
@@ -10,6 +10,7 @@ import { writeTextLayer, type Room } from './text-layer.ts';
 
 export type Drawing = PixelSize & {
   readonly prompt: string;
+  readonly mode: ImageMode;
   readonly inputs: readonly ImageBytes[];
   /** PNG, if left out. */
   readonly format?: ImageFormat;
@@ -33,8 +34,9 @@ export function drawImage(drawing: Drawing): Promise<Drawn> {
 
 async function draw(drawing: Drawing): Promise<Drawn> {
   try {
-    const layers = drawing.inputs.length === 1 ? [] : await tileLayers(drawing);
-    const base = drawing.inputs.length === 1 ? await inputBase(drawing) : await background(drawing);
+    const isEdit = drawing.mode === 'edit';
+    const layers = isEdit ? [] : await tileLayers(drawing);
+    const base = isEdit ? await inputBase(drawing) : await background(drawing);
     const image = await encode(base.composite([...layers, ...(await textLayers(drawing))]), drawing);
     return { kind: 'image', image };
   } catch (error) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readImage } from '../../lib/image.ts';
+import { jobFor } from '../image-fixture.ts';
 import type { ImageConnection, ImageJob, ImageJobResult } from '../image-provider.ts';
 import { sandboxImages } from './generate-images.ts';
 
@@ -15,20 +16,7 @@ const connection: ImageConnection = {
 };
 
 function generate(job: Partial<ImageJob>): Promise<ImageJobResult> {
-  const size = { width: 96, height: 64 };
-  const whole: ImageJob = {
-    upstreamModel: 'any',
-    prompt: 'A fox',
-    images: [],
-    count: 1,
-    size,
-    quality: null,
-    aspectRatio: null,
-    resolution: null,
-    outputFormat: null,
-    signal: new AbortController().signal,
-    ...job,
-  };
+  const whole = jobFor({ prompt: 'A fox', size: { width: 96, height: 64 }, ...job });
   return sandboxImages.generate(whole, connection);
 }
 

@@ -33,6 +33,7 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
     const drawn = await drawImage({
       ...sizeOf(job),
       prompt: read.text === '' ? job.prompt : read.text,
+      mode: job.mode,
       inputs: job.images,
       format: job.outputFormat ?? 'png',
       variation: index,
