@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answerJson } from '../support/upstream.ts';
 import { makeWorkplace, runProgram, type Ran, type Workplace } from './command.ts';
 import { playTask } from './play.ts';
 import type { ToolCall, Wire } from './turns.ts';
@@ -23,6 +24,7 @@ const paths: Readonly<Record<Wire, string>> = {
   chat: '/local/v1/chat/completions',
   gemini: '/v1beta/models/upstream:streamGenerateContent',
 };
+const countPath = '/v1/messages/count_tokens';
 
 const prices = { input: 1, output: 2, cache_write: 1, cache_read: 1 };
 const limits = {
@@ -85,7 +87,7 @@ const claudeScenarios: readonly Scenario[] = [
 
 for (const scenario of claudeScenarios) {
   test(`Claude Code finishes a task with ${scenario.model}, whose provider speaks ${scenario.wire}`, async (t) => {
-    await runScenario(t, scenario, runClaude);
+    await runScenario(t, scenario, runClaudeTask);
   });
 }
 
@@ -104,6 +106,33 @@ async function runScenario(t: TestContext, { model: name, wire, call }: Scenario
   assert.ok(asked.length >= 2, 'the tool’s result came back');
 }
 
+/** What `/context` shows of the system prompt: what the provider counts, or what Claude Code reckons where the gateway cannot count. */
+const contexts = [
+  { model: 'claude-haiku-4-5', shown: /\| System prompt \| 4\.3k \|/, counts: true },
+  { model: 'gpt-5-mini', shown: /\| System prompt \| (?!4\.3k)/, counts: false },
+] as const;
+
+for (const { model: name, shown, counts } of contexts) {
+  test(`Claude Code shows its context with ${name}, free of charge`, async (t) => {
+    const owner = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const sent = gateway.upstream.requests.length;
+    // Of the system prompt it counts each part.
+    gateway.upstream.on(countPath, (response, request) => {
+      const { messages } = request.body as { messages: readonly { content: unknown }[] };
+      const isPrompt = String(messages[0]?.content).includes('You are an agent');
+      return answerJson({ input_tokens: isPrompt ? 4_321 : 0 })(response, request);
+    });
+    const ran = await runClaude(makeWorkplace(t, 'nothing'), { name, args: ['-p', '/context'], token: owner.key });
+    const told = `${ran.stdout}\n${ran.stderr}`.slice(-4_000);
+    assert.equal(ran.code, 0, told);
+    assert.match(ran.stdout, shown, told);
+    const asked = gateway.upstream.requests.slice(sent).map((request) => request.path);
+    assert.deepEqual([...new Set(asked)], counts ? [countPath] : []);
+    const { availableMicros, heldMicros } = await gateway.balance(owner.account);
+    assert.deepEqual([availableMicros, heldMicros], [1_000_000, 0]);
+  });
+}
+
 const task = 'Read note.txt in this folder and tell me what it says.';
 
 async function runCodex(workplace: Workplace, name: string): Promise<Ran> {
@@ -120,15 +149,20 @@ function codexConfig(name: string): string {
   return readDocs(/```toml\n([\s\S]*?)```/).replace(/^model = .*$/m, `model = "${name}"`);
 }
 
-async function runClaude(workplace: Workplace, name: string): Promise<Ran> {
-  const args = ['-p', task, '--allowedTools', 'Bash'];
-  const env = { ...claudeSettings(name), CLAUDE_CONFIG_DIR: join(workplace.root, 'claude') };
+function runClaudeTask(workplace: Workplace, name: string): Promise<Ran> {
+  return runClaude(workplace, { name, args: ['-p', task, '--allowedTools', 'Bash'], token: key });
+}
+
+type ClaudeRun = { readonly name: string; readonly args: readonly string[]; readonly token: string };
+
+async function runClaude(workplace: Workplace, { name, args, token }: ClaudeRun): Promise<Ran> {
+  const env = { ...claudeSettings(name, token), CLAUDE_CONFIG_DIR: join(workplace.root, 'claude') };
   return runProgram('claude', { workplace, args, env });
 }
 
-function claudeSettings(name: string): Record<string, string> {
+function claudeSettings(name: string, token: string): Record<string, string> {
   const lines = readDocs(/```sh\n((?:export \w+=.*\n)+)claude /).matchAll(/^export (\w+)=(.*)$/gm);
-  const values: Readonly<Record<string, string>> = { 'gpt-5-mini': name, $TOLLGATE_API_KEY: key };
+  const values: Readonly<Record<string, string>> = { 'gpt-5-mini': name, $TOLLGATE_API_KEY: token };
   return Object.fromEntries([...lines].map(([, variable = '', value = '']) => [variable, values[value] ?? value]));
 }
 
