@@ -18,9 +18,10 @@ const isJudged = minutes >= 5;
 const warmUpShare = 0.5;
 const sampleMs = Math.min(5_000, (minutes * 60_000) / 20);
 const heapSlopeMax = 20_000_000;
-/** Connections between the two programs that are kept for the next request are no leak. */
-const keptHandlesMax = 20;
-const keepAliveMs = 70_000;
+/** A few connections between the two programs that are kept for the next request are no leak. */
+const keptHandlesMax = 10;
+/** Longer than the 75 s for which the gateway keeps a client's. */
+const keepAliveMs = 85_000;
 
 let faulty: FaultGateway;
 let lanes: Lane[];

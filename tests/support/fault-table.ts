@@ -59,19 +59,8 @@ export async function runCells(cells: readonly Cell[], lanes: readonly Lane[]): 
   return results;
 }
 
-/**
- * On a connection that is kept open, the server's goodbye and the next request can cross: the request is lost, and its client told so, free
- * of charge. With the gateway's retries nobody notices; here, where each request is sent once, such a cell is tried once more.
- */
-const crossed = /^the ending: 503 .*cannot be reached/;
-
 /** What is wrong with a cell; null: nothing. */
 export async function problemOf(lane: Lane, cell: Cell): Promise<string | null> {
-  const problem = await findProblem(lane, cell);
-  return problem !== null && crossed.test(problem) ? findProblem(lane, { ...cell, id: `${cell.id}-again` }) : problem;
-}
-
-async function findProblem(lane: Lane, cell: Cell): Promise<string | null> {
   try {
     await runCell(lane, cell);
     return null;

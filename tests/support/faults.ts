@@ -85,6 +85,8 @@ function halfOf(call: FaultCall): string {
   return answer.slice(0, answer.indexOf('\r\n\r\n') + 40);
 }
 
+/** Says that the connection ends after a whole answer, or the next request would be sent on it, and meet its end. */
+const sayingGoodbye = (answer: string) => answer.replace('\r\n', '\r\nConnection: close\r\n');
 const headOf = (call: FaultCall) => goodAnswer(call).split('\r\n\r\n', 1)[0]!;
 const bodyText = (call: FaultCall) => (call.stream ? framesText(framesOf(call)) : wholeText(call));
 const typeOf = ({ stream }: FaultCall) => (stream ? 'text/event-stream' : 'application/json');
@@ -116,10 +118,9 @@ const connectionFaults: readonly Fault[] = [
     // Of a stream only the end of its last chunk is missing.
     expect: endsWithEvent(failed, { gemini: broken('upstream_error') }),
   },
-  // It says so, or another request would be sent on the connection that is about to be reset.
   {
     name: 'reset-after-last-byte',
-    play: sendThen('reset', (call) => goodAnswer(call).replace('\r\n', '\r\nConnection: close\r\n')),
+    play: sendThen('reset', (call) => sayingGoodbye(goodAnswer(call))),
     expect: always(complete),
   },
   {
@@ -243,7 +244,7 @@ const httpFaults: readonly Fault[] = [
   {
     name: 'odd-transfer-encoding',
     play: sendThen('close', (call) =>
-      goodAnswer({ ...call, stream: true })
+      sayingGoodbye(goodAnswer({ ...call, stream: true }))
         .replace('chunked', 'gzip, chunked')
         .replace('text/event-stream', typeOf(call)),
     ),
