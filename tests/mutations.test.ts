@@ -163,6 +163,16 @@ testMutations(watchers, {
     guard: 'entries.filter((entry) => endsHold(entry) && !opened.has(entry.id))',
     without: 'entries.filter((entry) => endsHold(entry) && opened.has(entry.id))',
   },
+  'days forget their charges': {
+    file: 'ledger/changes.ts',
+    guard: 'chargeDays: sumByDay(charges),',
+    without: 'chargeDays: sumByDay(charges).slice(0, 0),',
+  },
+  'a day takes the last charge for its sum': {
+    file: 'ledger/charge-days.ts',
+    guard: 'charge_days.${column} + excluded.${column}',
+    without: 'excluded.${column}',
+  },
   'one bad command takes its batch with it': {
     file: 'ledger/sqlite-store.ts',
     guard: 'if (commands.length > 1 && isFaultOfCommand(error))',

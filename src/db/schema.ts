@@ -200,7 +200,7 @@ export type ChargesTable = {
 };
 
 /** Sums of charges, kept in the transaction of each. A day is the UTC day of the charge, `2026-11-21`. */
-type ChargeDaysTable = {
+export type ChargeDaysTable = {
   ledger_id: string;
   day: string;
   key_id: string;

@@ -3,6 +3,7 @@
 import { costOf, readKeptTerms } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
 import { holdIdOfExtension } from './book.ts';
+import { addToDay, type ChargeDayRow } from './charge-days.ts';
 import { chargeOfRow, type ChargeRow, type EntryRow } from './rows.ts';
 import type { Problem } from './verify.ts';
 import { dayOf, monthOf } from './window.ts';
@@ -12,6 +13,8 @@ export type Audit = {
   readonly ledgers: Map<string, LedgerSums>;
   /** By `windowId`. */
   readonly windows: Map<string, WindowSums>;
+  /** By `chargeDayId`. */
+  readonly chargeDays: Map<string, ChargeDayRow>;
   /**
    * The reserve entries of open holds, and of those that expired and whose owner has not spoken since, with `held_delta_micros` as it is
    * after the hold's extensions.
@@ -37,7 +40,17 @@ type WindowSums = { settled_micros: number; held_micros: number };
 export function newAudit(ledgerIds: readonly string[]): Audit {
   const zero = { posted_micros: 0, held_micros: 0, input_tokens: 0, output_tokens: 0, last_entry_at_ms: 0 };
   const ledgers = new Map(ledgerIds.map((id) => [id, { ...zero }]));
-  return { ledgers, windows: new Map(), open: new Map(), expired: new Map(), entries: 0, charges: 0, uncollected: 0, failed: 0 };
+  return {
+    ledgers,
+    windows: new Map(),
+    chargeDays: new Map(),
+    open: new Map(),
+    expired: new Map(),
+    entries: 0,
+    charges: 0,
+    uncollected: 0,
+    failed: 0,
+  };
 }
 
 export function windowId(keyId: string | null, kind: 'day' | 'month', startsOn: string | null): string {
@@ -169,6 +182,7 @@ function auditCharge(audit: Audit, { entry, reserve, charge }: Settlement): Prob
   if (!charge) return { table: 'charges', id: entry.id, column: 'id', expected: 'a charge for the settle entry', found: null };
   audit.charges += 1;
   addTokens(audit.ledgers.get(entry.ledger_id)!, charge);
+  addToDay(audit.chargeDays, chargeOfRow(charge));
   const { ledger_id, key_id, loss_micros, created_at_ms } = entry;
   const cost_micros = 0 - entry.posted_delta_micros;
   const expected = { ledger_id, key_id, cost_micros, loss_micros, hold_micros: reserve.held_delta_micros, created_at_ms };

@@ -12,6 +12,7 @@ import {
   windowsOfEntry,
 } from './book.ts';
 import type { KeptPrice } from '../canonical/price-terms.ts';
+import { type ChargeDayRow, sumByDay } from './charge-days.ts';
 import type { LedgerId } from './commands.ts';
 import type { Decision } from './core.ts';
 import { endsHold } from './journal.ts';
@@ -27,6 +28,8 @@ export type Changes = {
   /** Perhaps kept already. */
   readonly prices: readonly KeptPrice[];
   readonly charges: readonly Charge[];
+  /** What the charges add to the sums of their days. */
+  readonly chargeDays: readonly ChargeDayRow[];
   /** Each takes the place of its request's claim, unless the key is another's by now. */
   readonly responses: readonly StoredResponse[];
   /** The last of each name. Each takes the place of an older one, while its account keeps answers and was not purged. */
@@ -49,6 +52,7 @@ export function changesOf({ book, entries, charges, prices, responses, cached }:
     entries,
     prices: [...new Map(prices.map((price) => [price.id, price])).values()],
     charges,
+    chargeDays: sumByDay(charges),
     responses,
     cached: [...new Map(cached.map((answer) => [`${answer.accountId} ${answer.digest}`, answer])).values()],
   };

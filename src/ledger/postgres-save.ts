@@ -3,6 +3,7 @@
 import type { ClientBase } from 'pg';
 import type {
   CachedResponsesTable,
+  ChargeDaysTable,
   ChargesTable,
   EntriesTable,
   HoldsTable,
@@ -10,6 +11,7 @@ import type {
   Tables,
 } from '../db/schema.ts';
 import type { Changes } from './changes.ts';
+import { addedToDay } from './charge-days.ts';
 import {
   bodyIfKept,
   ofKeepingAccount,
@@ -77,6 +79,21 @@ const chargeColumns: Columns<ChargesTable> = {
   duration_ms: 'bigint',
   first_byte_ms: 'bigint',
   created_at_ms: 'bigint',
+};
+const chargeDayColumns: Columns<ChargeDaysTable> = {
+  ledger_id: 'text',
+  day: 'text',
+  key_id: 'text',
+  model_id: 'text',
+  endpoint: 'text',
+  requests: 'bigint',
+  input_tokens: 'bigint',
+  cached_tokens: 'bigint',
+  output_tokens: 'bigint',
+  images: 'bigint',
+  cost_micros: 'bigint',
+  upstream_cost_micros: 'bigint',
+  loss_micros: 'bigint',
 };
 const holdColumns: Columns<HoldsTable> = {
   id: 'text',
@@ -175,6 +192,11 @@ const parts: readonly Part[] = [
     columns: chargeColumns,
     rowsOf: ({ charges }) => charges.map(rowOfCharge),
     statement: (rows, columns) => `insert into charges (${columns}) select ${columns} from ${rows}`,
+  },
+  {
+    columns: chargeDayColumns,
+    rowsOf: ({ chargeDays }) => chargeDays,
+    statement: (rows, columns) => `insert into charge_days (${columns}) select ${columns} from ${rows} ${addedToDay}`,
   },
   {
     columns: responseColumns,

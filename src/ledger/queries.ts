@@ -1,11 +1,14 @@
 // What the ledger tells: balances with all-time totals, which are kept and not summed, and charges page by page.
-import type { Kysely } from 'kysely';
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import type { Micros } from '../lib/money.ts';
 import { availableMicrosOf, type Charge } from './book.ts';
 import type { LedgerId } from './commands.ts';
-import { chargeOfRow } from './rows.ts';
+import { chargeOfRow, type ChargeRow } from './rows.ts';
+import { type DayCount, planSpans, type Span } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
+import { dayOf } from './window.ts';
 
 export type Balance = {
   readonly postedMicros: Micros;
@@ -30,8 +33,19 @@ export type ChargeQuery = {
   readonly limit: number;
   /** The last charge of the page before; null: from the newest. */
   readonly cursor: UsageCursor | null;
-  /** Only the charge of this request. */
+} & ChargeFilter;
+
+/** Only the charges that are all of this. */
+export type ChargeFilter = {
+  /** Of this request. */
   readonly holdId?: string;
+  readonly keyId?: string;
+  readonly modelId?: string;
+  readonly endpoint?: string;
+  readonly ending?: Charge['ending'];
+  /** From this time, up to but without the other; Unix milliseconds. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
 };
 
 export type ChargePage = {
@@ -40,20 +54,69 @@ export type ChargePage = {
   readonly next: UsageCursor | null;
 };
 
-/** Charges newest first. Those that arrive between two pages neither shift nor repeat one: a page starts after a charge, not at a count. */
-export async function listCharges(db: Kysely<Tables>, { ledgerId, limit, cursor, holdId }: ChargeQuery): Promise<ChargePage> {
-  let query = db.selectFrom('charges').selectAll().where('ledger_id', '=', ledgerId);
-  if (holdId !== undefined) query = query.where('id', '=', holdId);
-  if (cursor) {
-    query = query.where((eb) => eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(cursor.createdAtMs, cursor.id)));
+/**
+ * Charges newest first. Those that arrive between two pages neither shift nor repeat one: a page starts after a charge, not at a count.
+ * Without a filter, or by time, by request or by the ending `cut-off`, a page is read off an index. By key, model and endpoint the days on
+ * which there is anything are known, and only they are read through, in steps: a key that was used once on a day of a million charges
+ * takes seconds to find, though nobody else waits for it.
+ */
+export async function listCharges(db: Kysely<Tables>, query: ChargeQuery): Promise<ChargePage> {
+  const { limit } = query;
+  const rows: ChargeRow[] = [];
+  for (const span of await spansOf(db, query)) {
+    // One more than asked for tells whether there is another page.
+    rows.push(...(await readSpan(db, query, { ...span, rowsMax: limit + 1 - rows.length })));
+    if (rows.length > limit) break;
+    await setImmediate();
   }
-  // One more than asked for tells whether there is another page.
-  const rows = await query
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute();
   const charges = rows.slice(0, limit).map(chargeOfRow);
   const last = charges.at(-1);
   return { charges, next: rows.length > limit && last ? { createdAtMs: last.createdAtMs, id: last.id } : null };
+}
+
+/** Where to look, newest first. */
+async function spansOf(db: Kysely<Tables>, query: ChargeQuery): Promise<readonly Span[]> {
+  const { keyId, modelId, endpoint, holdId, fromMs, toMs } = query;
+  const isAnywhere = keyId === undefined && modelId === undefined && endpoint === undefined;
+  if (isAnywhere || holdId !== undefined) return [{ fromMs: fromMs ?? null, toMs: toMs ?? null }];
+  return planSpans(await countDays(db, query), query);
+}
+
+/** The days of the ledger that a page may be on, newest first: how many charges each has, and how many of them pass the filter. */
+async function countDays(db: Kysely<Tables>, { ledgerId, cursor, ...filter }: ChargeQuery): Promise<readonly DayCount[]> {
+  const passes = (['keyId', 'modelId', 'endpoint'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
+  );
+  const matching = sql<number | string>`sum(case when ${sql.join(passes, sql` and `)} then requests else 0 end)`;
+  let days = db
+    .selectFrom('charge_days')
+    .select(({ fn }) => ['day', fn.sum<number | string>('requests').as('requests'), matching.as('matching')])
+    .where('ledger_id', '=', ledgerId);
+  if (filter.fromMs !== undefined) days = days.where('day', '>=', dayOf(filter.fromMs));
+  if (filter.toMs !== undefined) days = days.where('day', '<=', dayOf(filter.toMs));
+  if (cursor) days = days.where('day', '<=', dayOf(cursor.createdAtMs));
+  const rows = await days.groupBy('day').orderBy('day', 'desc').execute();
+  return rows.map((row) => ({ day: row.day, requests: Number(row.requests), matching: Number(row.matching) }));
+}
+
+const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } as const;
+
+function readSpan(
+  db: Kysely<Tables>,
+  { ledgerId, cursor, holdId, keyId, modelId, endpoint, ending }: ChargeQuery,
+  { fromMs, toMs, rowsMax }: Span & { readonly rowsMax: number },
+): Promise<ChargeRow[]> {
+  let query = db.selectFrom('charges').selectAll().where('ledger_id', '=', ledgerId);
+  if (holdId !== undefined) query = query.where('id', '=', holdId);
+  if (keyId !== undefined) query = query.where('key_id', '=', keyId);
+  if (modelId !== undefined) query = query.where('model_id', '=', modelId);
+  if (endpoint !== undefined) query = query.where('endpoint', '=', endpoint);
+  // Written out: an index of some of the rows is used only where the text says that it has them.
+  if (ending !== undefined) query = query.where('ending', '=', sql.lit(ending));
+  if (fromMs !== null) query = query.where('created_at_ms', '>=', fromMs);
+  if (toMs !== null) query = query.where('created_at_ms', '<', toMs);
+  if (cursor) {
+    query = query.where((eb) => eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(cursor.createdAtMs, cursor.id)));
+  }
+  return query.orderBy('created_at_ms', 'desc').orderBy('id', 'desc').limit(rowsMax).execute();
 }

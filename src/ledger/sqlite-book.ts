@@ -87,6 +87,7 @@ export function saveDecision(statements: LedgerStatements, decision: Decision): 
   changes.entries.forEach(statements.insertEntry);
   changes.prices.forEach(statements.keepPrice);
   changes.charges.forEach(statements.insertCharge);
+  changes.chargeDays.forEach(statements.addToDay);
   changes.responses.forEach(statements.storeResponse);
   changes.cached.forEach(statements.cacheResponse);
 }

@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
 import type { Entry, Hold, LedgerState, Window, WindowKind } from './book.ts';
+import { addedToDay, type ChargeDayRow } from './charge-days.ts';
 import type { LedgerId } from './commands.ts';
 import {
   bodyIfKept,
@@ -34,6 +35,7 @@ export function prepareStatements(connection: DatabaseSync) {
     ...prepareSaves(connection),
     insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
     insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
+    addToDay: prepareInsert(connection, 'charge_days', (row: ChargeDayRow) => row, addedToDay),
     insertHold: prepareInsert(connection, 'holds', rowOfHold),
     storeResponse: prepareKeeping(connection, {
       table: 'idempotent_responses',
@@ -141,11 +143,16 @@ function prepareAction(connection: DatabaseSync, sql: string): () => void {
 }
 
 /** The columns are those that `toRow` writes, in the order in which it writes them. */
-function prepareInsert<Value>(connection: DatabaseSync, table: string, toRow: (value: Value) => object): (value: Value) => void {
+function prepareInsert<Value>(
+  connection: DatabaseSync,
+  table: string,
+  toRow: (value: Value) => object,
+  rest = '',
+): (value: Value) => void {
   let insert: ((row: object) => void) | null = null;
   return (value) => {
     const row = toRow(value);
-    insert ??= prepareRowInsert(connection, { table, columns: Object.keys(row) });
+    insert ??= prepareRowInsert(connection, { table, columns: Object.keys(row), rest });
     insert(row);
   };
 }
@@ -174,11 +181,11 @@ function prepareKeeping<Value>(connection: DatabaseSync, { table, toRow, body = 
   };
 }
 
-type RowInsert = { readonly table: string; readonly columns: readonly string[] };
+type RowInsert = { readonly table: string; readonly columns: readonly string[]; readonly rest: string };
 
-function prepareRowInsert(connection: DatabaseSync, { table, columns }: RowInsert): (row: object) => void {
+function prepareRowInsert(connection: DatabaseSync, { table, columns, rest }: RowInsert): (row: object) => void {
   const places = columns.map(() => '?').join(', ');
-  const statement = connection.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`);
+  const statement = connection.prepare(`insert into ${table} (${columns.join(', ')}) values (${places}) ${rest}`);
   return (row) => {
     statement.run(...(Object.values(row) as SQLInputValue[]));
   };

@@ -65,6 +65,28 @@ const corruptions: Readonly<Record<string, Corruption>> = {
     sql: `insert into key_windows values ('k', 'day', '2020-01-01', 0, 0)`,
     problem: { table: 'key_windows', id: 'k day 2020-01-01', expected: 'no row', found: 'a row' },
   },
+  'a day whose cost was changed': {
+    sql: `update charge_days set cost_micros = 49`,
+    problem: {
+      table: 'charge_days',
+      id: 'acc:live 2026-11-21 k sandbox/echo chat',
+      column: 'cost_micros',
+      expected: 50,
+      found: 49,
+    },
+  },
+  'a day that forgot a request': {
+    sql: `update charge_days set requests = 1`,
+    problem: { table: 'charge_days', column: 'requests', expected: 2, found: 1 },
+  },
+  'a day that is gone': {
+    sql: `delete from charge_days`,
+    problem: { table: 'charge_days', expected: 'a row', found: 'no row' },
+  },
+  'a day on which nobody was charged': {
+    sql: `insert into charge_days values ('acc:live', '2020-01-01', 'k', 'm', 'chat', 0, 0, 0, 0, 0, 0, 0, 0)`,
+    problem: { table: 'charge_days', id: 'acc:live 2020-01-01 k m chat', expected: 'no row', found: 'a row' },
+  },
   'an open hold that is gone': {
     sql: `delete from holds`,
     problem: { table: 'holds', id: 'd', expected: 'a row', found: 'no row' },

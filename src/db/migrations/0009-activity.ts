@@ -1,5 +1,5 @@
 // What a dashboard shows: details of each charge; sums of charges by day, kept by the ledger; counters of what was not charged; the last
-// errors of each account; and how providers answered. Charges are found by filters over one index that has what is filtered by.
+// errors of each account; and how providers answered. The sums by day tell as well on which days a filter finds anything.
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -22,9 +22,8 @@ const statements = (isSqlite: boolean) => {
       ['cost_micros', 'input_tokens', 'output_tokens'].map((column) => known(table, column)),
     ),
 
-    `drop index charges_newest_first`,
-    `create index charges_newest_first
-      on charges (ledger_id, created_at_ms desc, id desc, key_id, model_id, endpoint, ending)`,
+    // Rare, and so looked for in vain among all the others.
+    `create index charges_cut_off on charges (ledger_id, created_at_ms desc, id desc) where ending = 'cut-off'`,
     // Credits and debits are no key's.
     `create index entries_adjustments on entries (ledger_id, created_at_ms desc, seq desc) where key_id is null`,
 
@@ -38,6 +37,8 @@ const statements = (isSqlite: boolean) => {
       ${['cost_micros', 'upstream_cost_micros', 'loss_micros'].map(count).join(', ')},
       primary key (ledger_id, day, key_id, model_id, endpoint)
     ) ${hot}`,
+    // Of a row that is rewritten the day stays.
+    `create index charge_days_by_day on charge_days (day)`,
     `insert into charge_days select ledger_id, ${day}, key_id, model_id, endpoint, count(*),
       sum(input_tokens + cache_read_tokens + cache_write_tokens + cache_write_1h_tokens), sum(cache_read_tokens),
       sum(output_tokens), sum(images), sum(cost_micros), sum(upstream_cost_micros), sum(loss_micros)

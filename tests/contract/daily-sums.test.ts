@@ -1,0 +1,231 @@
+// Filters, sums by day, spending and statements, on both databases, against the charges and entries themselves.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { type DailySumsQuery, sumDays, sumRange } from '../../src/ledger/daily-sums.ts';
+import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { type ChargeFilter, listCharges, readBalance } from '../../src/ledger/queries.ts';
+import { readKeySpending, readSpending } from '../../src/ledger/spending.ts';
+import { listStatement, type StatementLine } from '../../src/ledger/statement.ts';
+import type { UsageCursor } from '../../src/ledger/usage-cursor.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { micros } from '../../src/lib/money.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const ledgerId = 'acc:live';
+const dayMs = 86_400_000;
+const days = ['2026-11-21', '2026-11-22', '2026-11-23'];
+const keys = ['k', 'l'];
+const models = ['m', 'n'];
+const endpoints = ['chat', 'images'];
+
+/** Two charges for each day, key, model and endpoint, each at a price of its own, every third cut off. */
+async function openBooks(t: TestContext, store: StoreKind) {
+  const database = await store.openDatabase(t);
+  await addAccount(database, 'acc', keys);
+  await addAccount(database, 'other', ['o']);
+  const clock = { nowMs: startMs };
+  const books = store.openStore(t, database, { clock });
+  await books.run([creditOf(ledgerId, 1_000_000), creditOf('other:live', 1_000)]);
+  const asked = { holdId: 'o', ledgerId: 'other:live', keyId: 'o' } as const;
+  await books.run([reserveOf(asked, 7), settleOf(asked, 7)]);
+  let made = 0;
+  for (const day of days) {
+    for (const keyId of keys) {
+      for (const modelId of models) {
+        for (const endpoint of endpoints) {
+          const hold = (id: string) => ({ holdId: id, ledgerId, keyId }) as const;
+          const charge = (id: string) => ({
+            ...settleOf(hold(id), 100 + made),
+            record: { ...record, modelId, endpoint, images: 1, ending: made % 3 === 0 ? ('cut-off' as const) : record.ending },
+          });
+          for (let count = 0; count < 2; count++) {
+            made += 1;
+            clock.nowMs = Date.parse(day) + 12 * 3_600_000 + made * 1_000;
+            // Both in one batch, of which the second costs more than was held for it.
+            await books.run([reserveOf(hold(`c${made}`), 90), charge(`c${made}`)]);
+          }
+        }
+      }
+    }
+  }
+  const charges = (await listCharges(database.read, { ledgerId, limit: 100, cursor: null })).charges;
+  assert.equal(charges.length, 48);
+  return { database, books, clock, charges };
+}
+
+onEachStore((store) => {
+  test('every filter, and all of them together, finds what it should, page by page', async (t) => {
+    const { database, charges } = await openBooks(t, store);
+    const noon = Date.parse(`${days[1]}T12:00:00Z`);
+    const filters: readonly ChargeFilter[] = [
+      {},
+      { keyId: 'k' },
+      { modelId: 'n' },
+      { endpoint: 'images' },
+      { ending: 'cut-off' },
+      { ending: 'complete' },
+      { fromMs: noon, toMs: noon + dayMs },
+      { fromMs: charges[20]!.createdAtMs, toMs: charges[10]!.createdAtMs },
+      { keyId: 'l', modelId: 'm', endpoint: 'chat', ending: 'complete', fromMs: noon },
+      { keyId: 'k', ending: 'cut-off', toMs: noon },
+      { keyId: 'nobody' },
+    ];
+    for (const filter of filters) {
+      const { fromMs = 0, toMs = Infinity, ...fields } = filter;
+      const wanted = charges.filter(
+        (charge) =>
+          charge.createdAtMs >= fromMs &&
+          charge.createdAtMs < toMs &&
+          Object.entries(fields).every(([name, value]) => charge[name as keyof typeof charge] === value),
+      );
+      assert.ok(wanted.length < charges.length || filter === filters[0], 'a filter that filters nothing');
+      for (const limit of [1, 3, 100]) {
+        assert.deepEqual(await readAll(database, filter, limit), wanted, `${JSON.stringify(filter)} by ${limit}`);
+      }
+    }
+  });
+
+  test('days add up to their charges, however they are broken down', async (t) => {
+    const { database, charges } = await openBooks(t, store);
+    const query = { of: { ledgerId }, fromDay: days[0]!, toDay: days[2]!, by: 'none' } satisfies DailySumsQuery;
+    const groupOf = { none: () => '', model: 'modelId', key: 'keyId', endpoint: 'endpoint', account: () => 'acc' } as const;
+    for (const [by, group] of Object.entries(groupOf) as [DailySumsQuery['by'], (typeof groupOf)['model' | 'none']][]) {
+      const sums = await sumDays(database.read, { ...query, by });
+      const names = [...new Set(charges.map((charge) => (typeof group === 'string' ? charge[group] : group())))].toSorted();
+      assert.deepEqual(
+        sums.map((sum) => `${sum.day} ${sum.group}`),
+        days.flatMap((day) => names.map((name) => `${day} ${by === 'account' ? 'acc' : name}`)),
+      );
+      for (const sum of sums) {
+        const of = charges.filter(
+          (charge) =>
+            new Date(charge.createdAtMs).toISOString().startsWith(sum.day) &&
+            (typeof group !== 'string' || charge[group] === sum.group),
+        );
+        const total = (pick: (charge: (typeof of)[number]) => number) => of.reduce((added, charge) => added + pick(charge), 0);
+        const { day: _, group: __, ...numbers } = sum;
+        assert.deepEqual(numbers, {
+          requests: of.length,
+          inputTokens: 100 * of.length,
+          cachedTokens: 40 * of.length,
+          outputTokens: 10 * of.length,
+          images: of.length,
+          costMicros: total((charge) => charge.costMicros),
+          upstreamCostMicros: of.length,
+          lossMicros: total((charge) => charge.lossMicros),
+        });
+      }
+    }
+  });
+
+  test('sums take filters, a range of days, one ledger or all of a mode', async (t) => {
+    const { database, charges } = await openBooks(t, store);
+    const range = { fromDay: days[0]!, toDay: days[2]!, by: 'none' } as const;
+    const requests = async (query: Partial<DailySumsQuery>) =>
+      (await sumDays(database.read, { ...range, of: { ledgerId }, ...query })).map((sum) => sum.requests);
+    assert.deepEqual(await requests({ toDay: days[1]! }), [16, 16]);
+    assert.deepEqual(await requests({ fromDay: days[1]!, keyId: 'k' }), [8, 8]);
+    assert.deepEqual(await requests({ modelId: 'm', endpoint: 'chat' }), [4, 4, 4]);
+    assert.deepEqual(await requests({ of: { mode: 'live' } }), [17, 16, 16]);
+    assert.deepEqual(await requests({ of: { mode: 'test' } }), []);
+    const accounts = await sumRange(database.read, { ...range, of: { mode: 'live' }, by: 'account' });
+    assert.deepEqual(
+      accounts.map((sum) => [sum.group, sum.requests, sum.costMicros]),
+      [
+        ['acc', 48, charges.reduce((sum, charge) => sum + charge.costMicros, 0)],
+        ['other', 1, 7],
+      ],
+    );
+  });
+
+  test('spending is of the present day and month, with what is held; of keys as their caps see it', async (t) => {
+    const { database, books, clock, charges } = await openBooks(t, store);
+    await books.run([reserveOf({ holdId: 'open', ledgerId, keyId: 'l' }, 55)]);
+    const spent = (keyId: string | null, day: string) =>
+      charges
+        .filter((charge) => (keyId ?? charge.keyId) === charge.keyId)
+        .filter((charge) => new Date(charge.createdAtMs).toISOString().startsWith(day))
+        .reduce((sum, charge) => sum + charge.costMicros, 0);
+    const [today, month] = [days[2]!, '2026-11'];
+    const { nowMs } = clock;
+    assert.deepEqual(await readSpending(database.read, ledgerId, nowMs), {
+      todayMicros: spent(null, today),
+      monthMicros: spent(null, month),
+      heldMicros: 55,
+    });
+    const nextMonth = Date.UTC(2026, 11, 1);
+    assert.deepEqual(await readSpending(database.read, ledgerId, nextMonth), { todayMicros: 0, monthMicros: 0, heldMicros: 55 });
+    assert.equal(await readSpending(database.read, 'nobody:live', nowMs), null);
+    const ofKey = (keyId: string, held: number) => ({
+      keyId,
+      dayMicros: spent(keyId, today),
+      dayHeldMicros: held,
+      monthMicros: spent(keyId, month),
+      monthHeldMicros: held,
+    });
+    assert.deepEqual([...(await readKeySpending(database.read, ['k', 'l', 'x'], nowMs)).values()].toSorted(byKey), [
+      ofKey('k', 0),
+      ofKey('l', 55),
+    ]);
+    assert.equal((await readKeySpending(database.read, [], nowMs)).size, 0);
+  });
+
+  test('a statement has every credit and debit and each day of charges once, newest first, and comes to the balance', async (t) => {
+    const { database, books, clock } = await openBooks(t, store);
+    await books.run([{ type: 'debit', entryId: 'd1', ledgerId, amountMicros: micros(250), note: 'refund' }]);
+    // In one millisecond, between a day's charges and its end.
+    await books.run([creditOf(ledgerId, 5, 'e1'), creditOf(ledgerId, 6, 'e2')]);
+    clock.nowMs += dayMs;
+    await books.run([creditOf(ledgerId, 7, 'e3')]);
+    const wanted = ['e3', days[2]!, 'e2', 'e1', 'd1', days[1]!, days[0]!, `credit-${ledgerId}-1000000`];
+    for (const limit of [1, 2, 3, 8, 100]) {
+      const lines = await readStatement(database, limit);
+      assert.deepEqual(
+        lines.map((line) => (line.kind === 'charges' ? line.day : line.id)),
+        wanted,
+        `by ${limit}`,
+      );
+      const balance = await readBalance(database.read, ledgerId);
+      assert.equal(
+        lines.reduce((sum, line) => sum + line.amountMicros, 0),
+        balance?.postedMicros,
+      );
+    }
+    const [, charged, , , debit] = await readStatement(database, 100);
+    assert.deepEqual([charged!.kind === 'charges' && charged!.requests, debit!.amountMicros], [16, -250]);
+    const odd = { createdAtMs: clock.nowMs, id: 'no-number' };
+    assert.equal((await listStatement(database.read, { ledgerId, limit: 100, cursor: odd })).lines.length, wanted.length);
+    assert.equal((await verify(database.read)).ok, true);
+  });
+});
+
+type Database = Awaited<ReturnType<typeof openBooks>>['database'];
+
+async function readAll(database: Database, filter: ChargeFilter, limit: number) {
+  const found = [];
+  for (let cursor: UsageCursor | null = null, isFirst = true; cursor || isFirst; isFirst = false) {
+    const page: Awaited<ReturnType<typeof listCharges>> = await listCharges(database.read, {
+      ledgerId,
+      limit,
+      cursor,
+      ...filter,
+    });
+    found.push(...page.charges);
+    cursor = page.next;
+  }
+  return found;
+}
+
+async function readStatement(database: Database, limit: number): Promise<StatementLine[]> {
+  const found: StatementLine[] = [];
+  for (let cursor: UsageCursor | null = null, isFirst = true; cursor || isFirst; isFirst = false) {
+    const page: Awaited<ReturnType<typeof listStatement>> = await listStatement(database.read, { ledgerId, limit, cursor });
+    found.push(...page.lines);
+    cursor = page.next;
+  }
+  return found;
+}
+
+function byKey(one: { keyId: string }, other: { keyId: string }): number {
+  return one.keyId < other.keyId ? -1 : 1;
+}
