@@ -18,7 +18,7 @@ export type DailySumsQuery = {
   readonly endpoint?: string;
 };
 
-export type SumGroup = 'none' | 'model' | 'key' | 'endpoint' | 'account';
+type SumGroup = 'none' | 'model' | 'key' | 'endpoint' | 'account';
 
 export type DailySum = {
   readonly day: string;
