@@ -116,6 +116,23 @@ test('every import follows the table', () => {
   assert.deepEqual(breaches, []);
 });
 
+test('of the server, the dashboard knows the contract, as types only', () => {
+  const dashboard = join(root, 'dashboard');
+  const breaches = globSync('**/*.{ts,tsx}', { cwd: dashboard }).flatMap((file) => {
+    const text = readFileSync(join(dashboard, file), 'utf8');
+    const imports = [
+      ...text.matchAll(/^(?:import|export)\b(?<what>[^'";]*?)from\s+'(?<from>\.[^']+)'|import\('(?<lazy>\.[^']+)'/gm),
+    ];
+    return imports.flatMap(({ groups }) => {
+      const target = relative(root, join(dashboard, dirname(file), groups!.from ?? groups!.lazy!));
+      if (target.startsWith('dashboard/')) return [];
+      const isType = groups!.what?.trimStart().startsWith('type ') === true;
+      return isType && target.startsWith('src/dashboard-contract/') ? [] : [`${file} imports ${target}`];
+    });
+  });
+  assert.deepEqual(breaches, []);
+});
+
 test('formats and canonical do no input or output', () => {
   const breaches = files
     .filter((file) => ['formats', 'canonical'].includes(partOf(file)))

@@ -1,5 +1,5 @@
 // Who is signed in, and what this installation offers. Asked for once, before any page.
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions, useSuspenseQuery, type QueryClient } from '@tanstack/react-query';
 import { call } from './client.ts';
 
 export type SessionInfo = {
@@ -48,4 +48,11 @@ export function useUser(): User {
   const { user } = useSession();
   if (!user) throw new Error('Nobody is signed in.');
   return user;
+}
+
+/** The session has ended: goes where `go` leads, and forgets what the user has seen. */
+export async function leave(client: QueryClient, go: () => Promise<unknown>): Promise<void> {
+  client.setQueryData(sessionQuery.queryKey, (known) => known && { ...known, user: null, accounts: [] });
+  await go();
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
 }

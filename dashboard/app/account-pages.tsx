@@ -19,7 +19,7 @@ export function AccountPages() {
         title="This account is not yours"
         text="The link leads to an account that does not exist, or that you are not a member of. Ask one of its owners for an invitation."
         action={
-          <ButtonLink to="/" search={{}}>
+          <ButtonLink to="/" search={{ account: undefined }}>
             Show {accounts[0]!.name}
           </ButtonLink>
         }

@@ -31,6 +31,7 @@ export function JumpBox() {
     <Spotlight
       shortcut="mod + K"
       highlightQuery
+      overlayProps={{ backgroundOpacity: 0.45, blur: 2 }}
       attributes={{ content: { 'aria-label': 'Go to a page' } }}
       nothingFound="There is no page of that name."
       searchProps={{

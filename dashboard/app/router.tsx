@@ -6,7 +6,6 @@ import {
   createRouter,
   lazyRouteComponent,
   notFound,
-  Outlet,
   redirect,
   retainSearchParams,
   type AnyRoute,
@@ -17,6 +16,7 @@ import { ErrorPage, NotFoundPage } from './error-page.tsx';
 import { AccountPages } from './account-pages.tsx';
 import { PagePending } from './page-pending.tsx';
 import { PublicShell } from './public-shell.tsx';
+import { Root } from './root.tsx';
 import { Shell } from './shell.tsx';
 import { parseSearch, writeSearch, type Search } from './url-state.ts';
 
@@ -25,7 +25,7 @@ type Context = { readonly queryClient: QueryClient };
 const root = createRootRouteWithContext<Context>()({
   validateSearch: (search: Record<string, unknown>): Search => search as Search,
   search: { middlewares: [retainSearchParams(['account', 'mode'])] },
-  component: Outlet,
+  component: Root,
 });
 
 const app = createRoute({

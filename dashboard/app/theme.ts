@@ -94,6 +94,12 @@ export const chartColors = [
   '#7c8798',
 ] as const;
 
+const dialogStyles = {
+  content: { background: 'var(--tollgate-surface)' },
+  header: { background: 'var(--tollgate-surface)' },
+  title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 600 },
+};
+
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: 6,
@@ -126,9 +132,18 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Button: { defaultProps: { size: 'sm' } },
-    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500 } },
+    Badge: {
+      defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 500, fz: 'xs' },
+      // In a table, the column is as wide as its badges, not the other way round.
+      styles: { root: { minWidth: 'max-content', letterSpacing: 0 } },
+    },
+    CloseButton: { defaultProps: { 'aria-label': 'Close' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 250, events: { hover: true, focus: true, touch: true } } },
-    Modal: { defaultProps: { centered: true, radius: 'lg', overlayProps: { backgroundOpacity: 0.45, blur: 2 } } },
+    Modal: {
+      defaultProps: { centered: true, radius: 'lg', overlayProps: { backgroundOpacity: 0.45, blur: 2 } },
+      styles: dialogStyles,
+    },
+    Drawer: { defaultProps: { overlayProps: { backgroundOpacity: 0.45, blur: 2 }, position: 'right' }, styles: dialogStyles },
     // The placeholder that it would focus first may not stand in a menu.
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Popover: { defaultProps: { shadow: 'md' } },
@@ -159,7 +174,11 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--tollgate-border': 'var(--mantine-color-gray-2)',
     '--tollgate-hover': 'var(--mantine-color-gray-1)',
     ...Object.fromEntries(
-      statusColors.map((color) => [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-7)`]),
+      statusColors.flatMap((color) => [
+        [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-7)`],
+        [`--mantine-color-${color}-light`, `var(--mantine-color-${color}-${color === 'gray' ? 1 : 0})`],
+        [`--mantine-color-${color}-light-hover`, `var(--mantine-color-${color}-${color === 'gray' ? 2 : 1})`],
+      ]),
     ),
   },
   dark: {

@@ -11,7 +11,7 @@ import { IconCheck, IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconS
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { signOut } from '../api/sign-in.ts';
-import { useUser } from '../api/session.ts';
+import { leave, useUser } from '../api/session.ts';
 import { showError } from '../parts/notify.ts';
 
 const schemes = [
@@ -26,11 +26,10 @@ export function UserMenu() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const leave = async () => {
+  const signOutHere = async () => {
     try {
       await signOut();
-      client.clear();
-      await navigate({ to: '/sign-in', search: {} });
+      await leave(client, () => navigate({ to: '/sign-in', search: { account: undefined, mode: undefined } }));
     } catch (error) {
       showError(error);
     }
@@ -70,7 +69,7 @@ export function UserMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void leave()}>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOutHere()}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

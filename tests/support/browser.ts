@@ -160,6 +160,7 @@ function fontsConfiguration(folder: string): string {
   <dir>/usr/share/fonts</dir>
   <cachedir>${join(folder, 'font-cache')}</cachedir>
   <alias><family>system-ui</family><prefer><family>Open Sans</family></prefer></alias>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
   <alias><family>sans-serif</family><prefer><family>Open Sans</family></prefer></alias>
 </fontconfig>
 `;

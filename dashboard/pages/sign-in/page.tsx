@@ -1,8 +1,8 @@
 // Signing in: e-mail and password, then the second factor where there is one; or through the provider that is configured.
 import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { Navigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRouter } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { giveSecondFactor, signIn, startOidc } from '../../api/sign-in.ts';
 import { useSession } from '../../api/session.ts';
 import { useUrlState } from '../../app/url-state.ts';
@@ -22,9 +22,15 @@ export function Page() {
     wasReset: search.reset === 'done',
   }));
   const [step, setStep] = useState<'password' | 'second-factor'>('password');
-  if (user && step === 'password') return <Navigate to={next} replace />;
+  if (user && step === 'password') return <Redirect href={next} />;
   if (step === 'second-factor') return <SecondFactor next={next} onRestart={() => setStep('password')} />;
   return <PasswordStep next={next} notice={noticeOf(error, wasReset)} onSecondFactor={() => setStep('second-factor')} />;
+}
+
+function Redirect({ href }: { readonly href: string }) {
+  const router = useRouter();
+  useEffect(() => router.history.replace(href), [router, href]);
+  return null;
 }
 
 type Notice = { readonly color: 'green' | 'red'; readonly text: string };
