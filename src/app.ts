@@ -6,7 +6,7 @@ import { ResponseCache } from './cache/response-cache.ts';
 import { loadCatalog } from './catalog/load-catalog.ts';
 import type { Config } from './config/schema.ts';
 import { openDatabase } from './db/database.ts';
-import { ensureFirstAccount, type FirstAccount } from './first-account.ts';
+import { prepareFirstStart, type FirstStart } from './first-start.ts';
 import { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './gateway/headers.ts';
@@ -31,14 +31,17 @@ import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { Overload } from './server/overload.ts';
+import { openUsers } from './server/dashboard-api/users.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
 
 export type App = {
-  /** Where it listens, as a client reaches it. */
+  /** Where it listens, as a client on this machine reaches it. */
   readonly url: string;
+  /** Where browsers reach the dashboard. */
+  readonly publicUrl: string;
   readonly gateway: Gateway;
-  readonly firstAccount: FirstAccount;
+  readonly firstStart: FirstStart;
   /** Refuses new work, lets open requests finish within the configured time, ends the rest free of charge, and closes everything. */
   readonly stop: () => Promise<void>;
 };
@@ -102,14 +105,15 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   };
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);
-  const billing = new Billing({ database, config, ledger: gateway.ledger, log, recordBooking, sendWarning: null });
+  const publicUrl = (): string => config.server.public_url ?? urlOf(server);
+  const users = openUsers({ database, secret, config, ledger: gateway.ledger, publicUrl, log });
+  const billing = new Billing({ database, config, ledger: gateway.ledger, log, recordBooking, sendWarning: users.sendWarning });
   const largeBodies = new LargeBodies();
-  const findSession = async () => null;
-  const people = { database, digestKey, billing, findSession };
+  const people = { database, digestKey, billing, users };
   const server = createServer({ gateway, keys, lifecycle, overload, largeBodies, ...people });
   await server.listen({ host: config.server.host, port: config.server.port });
-  // Last, since the key is shown only once: a start that fails, because the port is taken, must not use it up.
-  const firstAccount = await ensureFirstAccount(database, digestKey);
+  // Last, since key and link are shown only once: a start that fails, because the port is taken, must not use them up.
+  const firstStart = await prepareFirstStart(database, digestKey);
   const stop = async () => {
     await drain(server, { lifecycle, runs: gateway.runs, settings: config.server });
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
@@ -117,5 +121,5 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     await ledger.close();
     await database.close();
   };
-  return { url: urlOf(server), gateway, firstAccount, stop };
+  return { url: urlOf(server), publicUrl: publicUrl(), gateway, firstStart, stop };
 }

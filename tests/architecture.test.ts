@@ -11,12 +11,11 @@ const domain = ['db', 'lib', 'canonical', 'config'];
 /** Each part of `src/` and the parts it may import beside itself. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli'],
-  'first-account.ts': ['accounts', 'keys', 'ledger', 'db'],
+  'first-start.ts': ['accounts', 'keys', 'ledger', 'users', 'db'],
   'app.ts': [
-    'first-account.ts',
+    'first-start.ts',
     'server',
     'gateway',
-    'accounts',
     'keys',
     'ledger',
     'billing',
@@ -29,7 +28,21 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'db',
     'lib',
   ],
-  cli: ['app.ts', 'audit', 'accounts', 'keys', 'ledger', 'catalog', 'idempotency', 'cache', 'canonical', 'config', 'db', 'lib'],
+  cli: [
+    'app.ts',
+    'audit',
+    'accounts',
+    'users',
+    'keys',
+    'ledger',
+    'catalog',
+    'idempotency',
+    'cache',
+    'canonical',
+    'config',
+    'db',
+    'lib',
+  ],
   server: [
     'gateway',
     'formats',

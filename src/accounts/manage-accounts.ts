@@ -21,7 +21,7 @@ export type AccountListing = {
 
 /** Makes the account's two ledgers inside the same transaction; the ledger's own part, passed in. */
 export type CreateLedgers = (
-  transaction: Transaction<Tables>,
+  transaction: Kysely<Tables>,
   account: { readonly accountId: string; readonly nowMs: number },
 ) => Promise<void>;
 
@@ -39,24 +39,28 @@ type AccountLimits = {
 export type NewAccount = { readonly name: string; readonly priceMultiplierPpm?: number; readonly limits?: AccountLimits };
 
 /** An account is never without its ledgers: both come in one transaction. Returns its id. */
-export async function createAccount(
-  database: Database,
+export async function createAccount(database: Database, account: NewAccount, createLedgers: CreateLedgers): Promise<string> {
+  const nowMs = Date.now();
+  return database.write.transaction().execute((transaction) => createAccountIn(transaction, account, { createLedgers, nowMs }));
+}
+
+/** The same as a part of a larger transaction. */
+export async function createAccountIn(
+  transaction: Kysely<Tables>,
   { name, priceMultiplierPpm = listPricePpm, limits = {} }: NewAccount,
-  createLedgers: CreateLedgers,
+  { createLedgers, nowMs }: { readonly createLedgers: CreateLedgers; readonly nowMs: number },
 ): Promise<string> {
   const id = newIdWithPrefix('acc');
-  const nowMs = Date.now();
-  await database.write.transaction().execute(async (transaction) => {
-    await transaction
-      .insertInto('accounts')
-      .values({ id, name, created_at_ms: nowMs, price_multiplier_ppm: priceMultiplierPpm, ...limitColumnsOf(limits) })
-      .execute();
-    await createLedgers(transaction, { accountId: id, nowMs });
-  });
+  await transaction
+    .insertInto('accounts')
+    .values({ id, name, created_at_ms: nowMs, price_multiplier_ppm: priceMultiplierPpm, ...limitColumnsOf(limits) })
+    .execute();
+  await createLedgers(transaction, { accountId: id, nowMs });
   return id;
 }
 
 export type AccountChange = {
+  readonly name?: string;
   /** In millionths of the list prices. */
   readonly priceMultiplierPpm?: number;
   /** Of one model instead of all; null: what the account pays for all others. */
@@ -70,6 +74,7 @@ export type AccountChange = {
 
 /** What `updateAccount` can change, as the audit log tells it. */
 export type AccountTerms = {
+  readonly name: string;
   readonly frozen: boolean;
   readonly retain_responses: boolean;
   readonly price_multiplier_ppm: number;
@@ -92,8 +97,9 @@ export async function updateAccount(
     const lock = transaction.updateTable('accounts').set((eb) => ({ name: eb.ref('name') }));
     if ((await lock.where('id', '=', id).executeTakeFirst()).numUpdatedRows === 0n) return null;
     const before = await readTerms(transaction, id);
-    const { priceMultiplierPpm, modelPrice, isFrozen, retainResponses, limits = {} } = change;
+    const { name, priceMultiplierPpm, modelPrice, isFrozen, retainResponses, limits = {} } = change;
     const columns = {
+      ...(name !== undefined && { name }),
       ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
       ...(isFrozen !== undefined && { frozen: isFrozen ? (1 as const) : (0 as const) }),
       ...(retainResponses !== undefined && { retain_responses: retainResponses ? (1 as const) : (0 as const) }),
@@ -111,6 +117,7 @@ export async function readTerms(db: Kysely<Tables>, id: string): Promise<Account
   const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   const prices = await db.selectFrom('account_model_prices').selectAll().where('account_id', '=', id).execute();
   return {
+    name: row.name,
     frozen: row.frozen === 1,
     retain_responses: row.retain_responses === 1,
     price_multiplier_ppm: row.price_multiplier_ppm,
@@ -159,6 +166,31 @@ async function setModelPrice(
   if (multiplierPpm === null) return;
   const row = { account_id: accountId, model_id: modelId, multiplier_ppm: multiplierPpm };
   await transaction.insertInto('account_model_prices').values(row).execute();
+}
+
+export type AccountRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly isFrozen: boolean;
+  readonly retainResponses: boolean;
+  readonly createdAtMs: number;
+};
+
+/** In no order; ids that are no account's are left out. */
+export async function findAccounts(database: Database, ids: readonly string[]): Promise<AccountRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = await database.read
+    .selectFrom('accounts')
+    .select(['id', 'name', 'frozen', 'retain_responses', 'created_at_ms'])
+    .where('id', 'in', ids)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    isFrozen: row.frozen === 1,
+    retainResponses: row.retain_responses === 1,
+    createdAtMs: row.created_at_ms,
+  }));
 }
 
 /** The oldest account's id; null in a new installation. */

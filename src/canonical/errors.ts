@@ -28,6 +28,12 @@ export const errorKinds = {
     meaning: 'The dashboard was asked without a session, or with one that has ended.',
     remedy: 'Sign in.',
   },
+  sign_in_failed: {
+    status: 401,
+    retry: false,
+    meaning: 'The e-mail address, the password or the code is wrong, or the code was used before.',
+    remedy: 'Try again, or ask for a new password.',
+  },
   insufficient_balance: {
     status: 402,
     retry: false,

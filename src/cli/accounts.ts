@@ -35,7 +35,7 @@ export async function createAccountCommand({ name, creditUsd, priceMultiplier, .
       { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) },
       createLedgers,
     );
-    const after = { name, ...(await readTerms(installation.database.read, id)) };
+    const after = await readTerms(installation.database.read, id);
     await noteAccount(installation.database, 'create', { accountId: id, before: null, after });
     if (creditUsd !== undefined) {
       await adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 export async function noteChange(
   database: Database,
   command: string,
-  change: Change & { readonly accountId: string },
+  change: Change & { readonly accountId: string | null },
 ): Promise<void> {
   const actor = { kind: 'command', id: command, name: `tollgate ${command}`, address: null } as const;
   await recordChange(database, { actor, change, accountId: change.accountId });

@@ -44,6 +44,7 @@ function isForPeople(error: unknown): error is Error {
 // A command's code is loaded when it is run: what the others need would cost each of them some tenths of a second.
 const accountsCommands = () => import('./accounts.ts');
 const keysCommands = () => import('./keys.ts');
+const usersCommands = () => import('./users.ts');
 const modelsCommands = () => import('./models.ts');
 const upkeepCommands = () => import('./upkeep.ts');
 const reportCommands = () => import('./report.ts');
@@ -136,6 +137,21 @@ function buildProgram(): Command {
   );
   json(keys.command('revoke').description('end a key for good').argument('<key id>')).action(async (id, options) =>
     (await keysCommands()).revokeKeyCommand(id, options),
+  );
+
+  const users = program.command('users').description('the people who use the dashboard');
+  json(users.command('list').description('all users')).action(async (options) =>
+    (await usersCommands()).listUsersCommand(options),
+  );
+  json(users.command('create-link').description('a one-time link that lets somebody in').argument('<e-mail>'))
+    .option('--account <id>', 'into this account; left out: into a new one')
+    .addOption(users.createOption('--role <role>', 'as what').choices(['owner', 'admin', 'member']).default('owner'))
+    .action(async (email, options) => (await usersCommands()).createLinkCommand(email, options));
+  json(users.command('reset-password').description('a one-time link to choose a new password').argument('<e-mail>'))
+    .option('--remove-second-factor', 'for who has lost phone and backup codes')
+    .action(async (email, options) => (await usersCommands()).resetPasswordCommand(email, options));
+  json(users.command('first-run-link').description('a one-time link that makes the first user')).action(async (options) =>
+    (await usersCommands()).firstRunLinkCommand(options),
   );
 
   const models = program.command('models').description('the catalogue');

@@ -76,20 +76,29 @@ function explainStart(error: unknown, { server }: Config): unknown {
 }
 
 function welcome(app: App, config: Config): string {
-  const { firstAccount } = app;
+  const { account, linkToken } = app.firstStart;
   return [
     '',
     `Tollgate listens on ${app.url}`,
     '',
-    ...(firstAccount.testKey === null
-      ? laterStart(firstAccount.id)
-      : firstStart(app.url, firstAccount.testKey, exampleModel(app))),
+    ...dashboardLines(app.publicUrl, linkToken),
+    ...(account.testKey === null ? laterStart(account.id) : firstStart(app.url, account.testKey, exampleModel(app))),
     ...providerLines(app, config),
     ...(config.test_mode.enabled
       ? ['Test keys are answered by the built-in sandbox with play money; docs/test-mode.md lists what it can do.']
       : []),
     '',
   ].join('\n');
+}
+
+/** The link makes its user an operator: it is shown as long as there is none. */
+function dashboardLines(url: string, linkToken: string | null): string[] {
+  if (linkToken === null) return [`Dashboard: ${url}`, ''];
+  return [
+    'Open the dashboard and make yourself its first user (the link works once, for 24 hours):',
+    `${url}/first-run?token=${linkToken}`,
+    '',
+  ];
 }
 
 function providerLines({ gateway }: App, config: Config): string[] {

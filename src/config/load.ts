@@ -11,6 +11,7 @@ import { resolveProviders } from './providers.ts';
 import { checkReservedNames } from './reserved-names.ts';
 import { resolveSearch } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
+import { checkSignup, plainHttpWarnings, resolveOidc, resolveSmtp } from './sign-in.ts';
 import { resolveStorage } from './storage.ts';
 import { resolveStripe, stripeWarnings } from './stripe.ts';
 import { webAddressProblem } from './web-address.ts';
@@ -37,18 +38,27 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   checkReservedNames(values);
   checkMarkup(faultAt, fields.pricing.markup);
   checkProxies(faultAt, fields.server.trust_proxy);
+  checkSignup(faultAt, fields.signup);
   const providers = resolveProviders(values, { env, defaultTimeouts });
   const dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data');
+  const server = { ...fields.server, ...serverFrom(env), public_url: publicUrlOf(faultAt, fields.server.public_url) };
   const config: Config = deepFreeze({
     ...fields,
-    server: { ...fields.server, ...serverFrom(env), public_url: publicUrlOf(faultAt, fields.server.public_url) },
+    server,
     database: { url: databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}` },
     providers,
     search: resolveSearch(values, providers),
     storage: resolveStorage(values, env),
     stripe: resolveStripe(values),
+    smtp: resolveSmtp(values, env),
+    oidc: resolveOidc(values, env),
     dataDir,
-    warnings: [...emptyFileWarnings(file), ...markupWarnings(fields.pricing.markup), ...stripeWarnings(fields.stripe)],
+    warnings: [
+      ...emptyFileWarnings(file),
+      ...markupWarnings(fields.pricing.markup),
+      ...stripeWarnings(fields.stripe),
+      ...plainHttpWarnings(server),
+    ],
   });
   faultMakers.set(config, faultAt);
   return config;

@@ -173,6 +173,76 @@ export const ConfigFile = Type.Object(
       },
       section,
     ),
+    signup: Type.Object(
+      {
+        open: Type.Boolean({
+          default: false,
+          description:
+            'Whether anybody may make an account in the dashboard. `false`: only who is invited, or has a link of the operator.',
+        }),
+        initial_credit_usd: Type.Number({
+          minimum: 0,
+          maximum: 1_000_000,
+          default: 0,
+          description:
+            'USD that an account made by signing up is credited, once; with `smtp` when the e-mail address is proved. Six decimals.',
+        }),
+      },
+      section,
+    ),
+    smtp: Type.Optional(
+      Type.Object(
+        {
+          url: Type.String({
+            minLength: 1,
+            writeOnly: true,
+            description:
+              'The mail server: `smtp://user:password@host:587`, which changes to TLS, or `smtps://user:password@host:465`. Special characters in the password are written as %40 and the like.',
+          }),
+          from: Type.String({
+            pattern: '^[^\\r\\n]*[^\\s@<>]+@[^\\s@<>]+>?$',
+            description: 'What stands in From: `Tollgate <no-reply@example.com>`.',
+          }),
+        },
+        {
+          ...closed,
+          description:
+            'The mail server for invitations, password resets and warnings. Left out: their links are shown to be handed over instead.',
+        },
+      ),
+    ),
+    oidc: Type.Optional(
+      Type.Object(
+        {
+          issuer: Type.String({
+            minLength: 1,
+            description:
+              'The address of the OpenID Connect provider, without `/.well-known/openid-configuration`: `https://accounts.google.com`.',
+          }),
+          client_id: Type.String({ pattern: visible, description: 'As the provider registered this gateway.' }),
+          client_secret: Type.String({
+            pattern: visible,
+            writeOnly: true,
+            description: 'As the provider registered this gateway.',
+          }),
+          name: Type.String({
+            minLength: 1,
+            maxLength: 40,
+            default: 'single sign-on',
+            description: 'What the button says: "Continue with" and this.',
+          }),
+          scopes: Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$' }), {
+            default: ['openid', 'email', 'profile'],
+            description: 'What is asked of the provider. It must say `email` and `email_verified`.',
+          }),
+        },
+        {
+          ...closed,
+          description:
+            'A provider that users may sign in through. It sends them back to `<server.public_url>/dashboard-api/auth/callback/oidc`, which must be registered there.',
+        },
+      ),
+    ),
     limits: Type.Object(
       {
         chat_max_tokens: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
@@ -543,12 +613,27 @@ export type StripeConfig = {
   top_up_usd: ConfigFile['stripe']['top_up_usd'];
 };
 
+export type SmtpConfig = { url: string; from: string };
+
+export type OidcConfig = {
+  /** Without a slash at its end. */
+  issuer: string;
+  client_id: string;
+  client_secret: string;
+  name: string;
+  scopes: string[];
+};
+
 /** File, environment and defaults in one, deeply frozen. */
 export type Config = DeepReadonly<
-  Omit<ConfigFile, 'database' | 'providers' | 'search' | 'storage' | 'stripe'> & {
+  Omit<ConfigFile, 'database' | 'providers' | 'search' | 'storage' | 'stripe' | 'smtp' | 'oidc'> & {
     storage: StorageConfig;
     /** null: nobody can pay by card. */
     stripe: StripeConfig | null;
+    /** null: e-mails cannot be sent. */
+    smtp: SmtpConfig | null;
+    /** null: users sign in with passwords only. */
+    oidc: OidcConfig | null;
     database: { url: string };
     providers: Record<string, ProviderConfig>;
     /** `providers`: switched on, of a search kind, in the order in which they are asked. */

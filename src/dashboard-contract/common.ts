@@ -5,7 +5,9 @@ import { Type, type Static } from 'typebox';
 export const Mode = Type.Enum(['live', 'test']);
 export type Mode = Static<typeof Mode>;
 
-export type Role = 'member' | 'admin' | 'owner';
+/** In an account: each may do what the one before may. */
+export const RoleName = Type.Enum(['member', 'admin', 'owner']);
+export type Role = Static<typeof RoleName>;
 
 /** For lists that grow. */
 export const PageQuery = {

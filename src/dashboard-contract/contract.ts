@@ -2,13 +2,19 @@
 import { billingEndpoints } from './billing.ts';
 import { keysEndpoints } from './keys.ts';
 import { modelsEndpoints } from './models.ts';
+import { authEndpoints } from './auth.ts';
 import { operatorEndpoints } from './operator.ts';
+import { sessionEndpoints } from './session.ts';
+import { settingsEndpoints } from './settings.ts';
 
 export const contract = {
   ...billingEndpoints,
   ...keysEndpoints,
   ...modelsEndpoints,
+  ...authEndpoints,
   ...operatorEndpoints,
+  ...sessionEndpoints,
+  ...settingsEndpoints,
 };
 
 /** What the web app imports. */

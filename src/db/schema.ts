@@ -1,6 +1,6 @@
 // The tables as TypeScript sees them, the same on every database. Times are whole Unix milliseconds; money is whole microdollars;
 // flags are 0 or 1, because SQLite has no boolean. The migrations make the tables.
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { Micros } from '../lib/money.ts';
 
 export type Tables = {
@@ -28,6 +28,16 @@ export type Tables = {
   payment_events: PaymentEventsTable;
   payment_bookings: PaymentBookingsTable;
   balance_warnings: BalanceWarningsTable;
+  users: UsersTable;
+  user_sessions: UserSessionsTable;
+  user_credentials: UserCredentialsTable;
+  user_verifications: UserVerificationsTable;
+  user_two_factors: UserTwoFactorsTable;
+  used_codes: UsedCodesTable;
+  account_members: AccountMembersTable;
+  invitations: InvitationsTable;
+  sign_in_links: SignInLinksTable;
+  attempts: AttemptsTable;
 };
 
 type Mode = 'live' | 'test';
@@ -423,4 +433,113 @@ type BalanceWarningsTable = {
   claimed_until_ms: Generated<number>;
   /** null: the balance was not below it since it was last above. */
   warned_at_ms: number | null;
+};
+
+/** Of the sign-in library: PostgreSQL reads a Date, SQLite an ISO text; both take an ISO text. */
+type LibraryTime = ColumnType<Date | string, string, string>;
+/** Of the sign-in library: PostgreSQL reads a boolean, SQLite 0 or 1; both take 0 or 1. */
+type LibraryFlag = ColumnType<boolean | Flag | null, Flag, Flag>;
+
+type UsersTable = {
+  id: string;
+  name: string;
+  /** In lower case. */
+  email: string;
+  email_verified: LibraryFlag;
+  two_factor_enabled: ColumnType<boolean | Flag | null, Flag | undefined, Flag>;
+  created_at: LibraryTime;
+  updated_at: LibraryTime;
+  is_operator: Generated<Flag>;
+  /** The account that was made when the user signed up; null for who was invited. */
+  own_account_id: Generated<string | null>;
+  /** What that account is credited once the e-mail address is verified; 0 when it was. */
+  promised_credit_micros: Generated<number>;
+};
+
+type UserSessionsTable = {
+  id: string;
+  user_id: string;
+  /** SHA-256 of what the cookie holds. */
+  token: string;
+  ip_address: string | null;
+  user_agent: string | null;
+  created_at: LibraryTime;
+  /** When it was last renewed. */
+  updated_at: LibraryTime;
+  expires_at: LibraryTime;
+};
+
+/** How a user signs in: a row for the password (`credential`), one for each provider. */
+type UserCredentialsTable = {
+  id: string;
+  user_id: string;
+  provider_id: string;
+  account_id: string;
+  /** Of `credential`: argon2id, with its parameters and salt. */
+  password: string | null;
+  created_at: LibraryTime;
+  updated_at: LibraryTime;
+};
+
+/** What the sign-in library remembers between two steps of a sign-in. */
+type UserVerificationsTable = {
+  /** A user's id, or JSON. */
+  value: string;
+  expires_at: LibraryTime;
+};
+
+type UserTwoFactorsTable = {
+  user_id: string;
+  /** Encrypted. */
+  secret: string;
+  /** A JSON list of digests. */
+  backup_codes: string;
+};
+
+/** Codes of the second factor that were used, for as long as they would be right once more. */
+type UsedCodesTable = {
+  user_id: string;
+  code: string;
+  used_at_ms: number;
+};
+
+type AccountMembersTable = {
+  account_id: string;
+  user_id: string;
+  role: Role;
+  created_at_ms: number;
+};
+
+type InvitationsTable = {
+  id: string;
+  account_id: string;
+  email: string;
+  role: Role;
+  token_digest: string;
+  /** Whether its link went to the address by e-mail, so that following it proves the address. */
+  mailed: Flag;
+  /** null: an operator, by command. */
+  invited_by: string | null;
+  created_at_ms: number;
+  expires_at_ms: number;
+  accepted_at_ms: number | null;
+};
+
+/** Links that work once; only a digest of what they carry is kept. */
+type SignInLinksTable = {
+  token_digest: string;
+  kind: 'first-run' | 'password-reset' | 'verify-email';
+  user_id: string | null;
+  /** Of `verify-email`: the address that following the link proves. */
+  email: string | null;
+  expires_at_ms: number;
+  used_at_ms: number | null;
+};
+
+/** How often something was tried that is slowed down after a while; `subject` says what, and for whom. */
+type AttemptsTable = {
+  subject: string;
+  count: number;
+  started_at_ms: number;
+  blocked_until_ms: number;
 };

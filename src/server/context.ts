@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import type { FindSession } from '../users/session.ts';
+import type { Users } from './dashboard-api/users.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
 
@@ -19,8 +19,7 @@ export type ServerContext = {
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;
   readonly billing: Billing;
-  /** Who is signed in to the dashboard. */
-  readonly findSession: FindSession;
+  readonly users: Users;
 };
 
 export type Lifecycle = {

@@ -1,5 +1,4 @@
 // Who is signed in.
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Role } from '../db/schema.ts';
 
 export type Session = {
@@ -13,6 +12,3 @@ export type Session = {
 };
 
 export type Membership = { readonly accountId: string; readonly role: Role };
-
-/** Finds the session that a request's cookie names; null: nobody is signed in. */
-export type FindSession = (headers: IncomingHttpHeaders) => Promise<Session | null>;

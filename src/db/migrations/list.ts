@@ -12,6 +12,7 @@ import { cachedResponses, cachedResponsesOnPostgres } from './0006-cached-respon
 import { limits, limitsOnPostgres } from './0007-limits.ts';
 import { images } from './0008-images.ts';
 import { activity, activityOnPostgres } from './0009-activity.ts';
+import { signIn, signInOnPostgres } from './0010-sign-in.ts';
 import { auditLog, auditLogOnPostgres } from './0011-audit-log.ts';
 import { billing, billingOnPostgres } from './0012-billing.ts';
 import { disabledKeys, disabledKeysOnPostgres } from './0013-disabled-keys.ts';
@@ -28,6 +29,7 @@ const sqlite = {
   '0007-limits': limits,
   '0008-images': images,
   '0009-activity': activity,
+  '0010-sign-in': signIn,
   '0011-audit-log': auditLog,
   '0012-billing': billing,
   '0013-disabled-keys': disabledKeys,
@@ -43,6 +45,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0007-limits': limitsOnPostgres,
   '0008-images': images,
   '0009-activity': activityOnPostgres,
+  '0010-sign-in': signInOnPostgres,
   '0011-audit-log': auditLogOnPostgres,
   '0012-billing': billingOnPostgres,
   '0013-disabled-keys': disabledKeysOnPostgres,

@@ -9,6 +9,7 @@ const types: Record<ErrorCode, string> = {
   context_length_exceeded: 'invalid_request_error',
   invalid_api_key: 'authentication_error',
   not_signed_in: 'authentication_error',
+  sign_in_failed: 'authentication_error',
   insufficient_balance: 'billing_error',
   model_not_allowed_for_key: 'permission_error',
   address_not_allowed: 'permission_error',

@@ -1,10 +1,11 @@
 // Who calls the dashboard's API, and whether he may. An account that is not the caller's is like one that does not exist.
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import type { Access } from '../../dashboard-contract/endpoint.ts';
 import type { Role } from '../../db/schema.ts';
 import type { Membership, Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
+import { clientOf, setCookies } from './client.ts';
 
 export type Caller = {
   readonly session: Session | null;
@@ -13,8 +14,12 @@ export type Caller = {
 };
 
 /** Throws ApiError: 401 without a session where one is needed, 404 for an account of others, 403 for what the caller may not do. */
-export async function callerOf(context: ServerContext, request: FastifyRequest, access: Access): Promise<Caller> {
-  const session = await context.findSession(request.headers);
+export async function callerOf(
+  context: ServerContext,
+  { request, reply, access }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly access: Access },
+): Promise<Caller> {
+  const { result: session, cookies } = await context.users.authentication.findSession(clientOf(request));
+  setCookies(reply, cookies);
   if (access === 'public') return { session, account: null };
   if (!session) throw new ApiError('not_signed_in', 'You are not signed in, or your session has ended. Sign in.');
   if (access === 'user') return { session, account: null };

@@ -1,5 +1,5 @@
 // The dashboard's API: every endpoint of the contract, in the same steps. Origin, session, access, validation, the handler, the audit log.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { recordChange } from '../../audit/audit-log.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
@@ -9,12 +9,15 @@ import { compileSchema } from '../../lib/schema.ts';
 import type { Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
 import { checkContentType, readJsonBody } from '../middleware/body.ts';
+import { authHandlers } from './auth.ts';
 import { callerOf, checkOrigin, type Caller } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
 import { billingHandlers } from './billing.ts';
 import { keysHandlers } from './keys.ts';
 import { modelsHandlers } from './models.ts';
 import { operatorHandlers } from './operator.ts';
+import { sessionHandlers } from './session.ts';
+import { settingsHandlers } from './settings.ts';
 
 export const dashboardApiPath = '/dashboard-api';
 
@@ -22,7 +25,10 @@ const handlers: Handlers<typeof contract> = {
   ...billingHandlers,
   ...keysHandlers,
   ...modelsHandlers,
+  ...authHandlers,
   ...operatorHandlers,
+  ...sessionHandlers,
+  ...settingsHandlers,
 };
 
 export function addDashboardApi(app: FastifyInstance, context: ServerContext): void {
@@ -39,14 +45,14 @@ export function addDashboardApi(app: FastifyInstance, context: ServerContext): v
       handler: async (request, reply) => {
         const { session, account } = request.caller!;
         const params = request.params as Record<string, string>;
-        const call = { context, params, query: readQuery(request), body: readBody(request), session, account, request };
+        const call = { context, params, query: readQuery(request), body: readBody(request), session, account, request, reply };
         const result = await handler(call as Parameters<AnyHandler>[0]);
         reply.header('cache-control', 'no-store');
         if (method === 'GET') return result;
-        const { output, change } = result as Changed<unknown>;
+        const { output, change, by } = result as Changed<unknown>;
         if (change)
           await recordChange(context.database, {
-            actor: actorOf(request, session),
+            actor: actorOf(request, session ?? by ?? null),
             change,
             accountId: account?.accountId ?? null,
           });
@@ -58,8 +64,8 @@ export function addDashboardApi(app: FastifyInstance, context: ServerContext): v
 
 /** Before the body is read: a stranger cannot make the gateway read one. */
 export function admitCaller(context: ServerContext, access: Access) {
-  return async (request: FastifyRequest): Promise<void> => {
-    request.caller = await callerOf(context, request, access);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.caller = await callerOf(context, { request, reply, access });
   };
 }
 
@@ -70,8 +76,8 @@ declare module 'fastify' {
   }
 }
 
-function actorOf(request: FastifyRequest, session: Session | null) {
-  const { userId: id, email: name } = session ?? { userId: 'nobody', email: 'not signed in' };
+function actorOf(request: FastifyRequest, user: Pick<Session, 'userId' | 'email'> | null) {
+  const { userId: id, email: name } = user ?? { userId: 'nobody', email: 'not signed in' };
   return { kind: 'user', id, name, address: request.ip } as const;
 }
 

@@ -1,5 +1,5 @@
 // What a handler of the dashboard's API is given, and what it gives back.
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../../audit/audit-log.ts';
 import type { Access, BodyOf, Endpoint, OutputOf, ParametersOf, QueryOf } from '../../dashboard-contract/endpoint.ts';
 import type { Membership, Session } from '../../users/session.ts';
@@ -16,13 +16,19 @@ export type Call<Name extends string, E extends Endpoint> = {
   readonly account: E['access'] extends 'member' | 'admin' | 'owner' ? Membership : null;
   /** For what JSON cannot say: the client's address, its cookies. */
   readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
 };
 
 /** With what the audit log says of it; null: nothing was changed. */
-export type Changed<Output> = { readonly output: Output; readonly change: Change | null };
+export type Changed<Output> = {
+  readonly output: Output;
+  readonly change: Change | null;
+  /** Who made it, where nobody was signed in before. */
+  readonly by?: { readonly userId: string; readonly email: string };
+};
 
-export function changed<Output>(output: Output, change: Change | null): Changed<Output> {
-  return { output, change };
+export function changed<Output>(output: Output, change: Change | null, by?: Changed<Output>['by']): Changed<Output> {
+  return { output, change, by };
 }
 
 type ResultOf<Name, Output> = Name extends `GET ${string}` ? Output : Changed<Output>;

@@ -13,6 +13,7 @@ import { useKey } from '../middleware/authenticate.ts';
 import { checkContentType } from '../middleware/body.ts';
 import type { MemoryWait } from '../middleware/wait-for-memory.ts';
 import { checkOrigin } from './access.ts';
+import { finishProvider } from './auth.ts';
 import { admitCaller, dashboardApiPath } from './dispatch.ts';
 
 type Stream = {
@@ -30,6 +31,7 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/chat/completions', modelEndpoint(clientFormats.chat)),
   ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
   ...playground('/v1/images/generations', imageEndpoint, { heavy: true }),
+  'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
 };
 
 export function addDashboardStreams(app: FastifyInstance, context: ServerContext, memoryWait: MemoryWait): void {

@@ -1,0 +1,104 @@
+// What the dashboard's sign-in needs of the configuration: the mail server and the provider of identities, completed from the environment.
+import type { Environment, FaultAt, FieldValues } from './field-values.ts';
+import type { Config, ConfigFile, OidcConfig, SmtpConfig } from './schema.ts';
+import { ConfigError } from './config-error.ts';
+import { webAddressProblem } from './web-address.ts';
+
+/** null: there is no mail server. Throws ConfigError. */
+export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment): SmtpConfig | null {
+  const url = env['SMTP_URL'] || fields.smtp?.url;
+  const from = env['SMTP_FROM'] || fields.smtp?.from;
+  if (url === undefined) return null;
+  if (!isMailAddress(url)) {
+    throw faultOf(faultAt, env['SMTP_URL'] ? 'SMTP_URL' : ['smtp', 'url'], {
+      problem:
+        'must be like smtp://user:password@host:587 or smtps://user:password@host:465; got something else (not shown, it may hold a password)',
+      remedy: 'Write a password with special characters percent-encoded: %40 for an @.',
+    });
+  }
+  if (from === undefined || !/[^\s@<>]+@[^\s@<>]+>?$/u.test(from)) {
+    throw faultOf(faultAt, 'SMTP_FROM', {
+      problem: 'must be the address that e-mails come from, beside SMTP_URL',
+      remedy: 'Set it to an address such as no-reply@example.com, or write `smtp.from`.',
+    });
+  }
+  return { url, from };
+}
+
+/** null: users sign in with passwords only. Throws ConfigError. */
+export function resolveOidc({ fields, faultAt }: FieldValues, env: Environment): OidcConfig | null {
+  const given = fromEnvironment(fields.oidc, env);
+  if (given === null) return null;
+  const problem =
+    webAddressProblem(given.issuer) ?? (isPrivateEnough(given.issuer) ? null : 'must begin with https://; got http://');
+  if (problem === null) return { ...given, issuer: given.issuer.replace(/\/+$/u, '') };
+  throw faultOf(faultAt, env['OIDC_ISSUER'] ? 'OIDC_ISSUER' : ['oidc', 'issuer'], {
+    problem,
+    remedy: 'Write the address that the provider calls its issuer, such as `https://accounts.google.com`.',
+  });
+}
+
+const environmentNames = { issuer: 'OIDC_ISSUER', client_id: 'OIDC_CLIENT_ID', client_secret: 'OIDC_CLIENT_SECRET' } as const;
+
+function fromEnvironment(entry: ConfigFile['oidc'], env: Environment): OidcConfig | null {
+  const set = Object.values(environmentNames).filter((name) => env[name]);
+  if (!entry && set.length === 0) return null;
+  const pick = (field: keyof typeof environmentNames) =>
+    env[environmentNames[field]] || entry?.[field] || missing(environmentNames[field]);
+  return {
+    issuer: pick('issuer'),
+    client_id: pick('client_id'),
+    client_secret: pick('client_secret'),
+    name: env['OIDC_NAME'] || entry?.name || 'single sign-on',
+    scopes: entry?.scopes ?? ['openid', 'email', 'profile'],
+  };
+}
+
+function missing(name: string): never {
+  throw new ConfigError({
+    place: null,
+    field: name,
+    problem: 'must be set beside the other OIDC variables',
+    remedy: `Set ${Object.values(environmentNames).join(', ')}, or unset all of them.`,
+  });
+}
+
+/** Credits are kept in microdollars. */
+export function checkSignup(faultAt: FaultAt, { initial_credit_usd: usd }: ConfigFile['signup']): void {
+  if (Number(usd.toFixed(6)) === usd) return;
+  throw faultAt(['signup', 'initial_credit_usd'], {
+    problem: `must have at most six decimals; got ${usd}`,
+    remedy: 'Round it to whole microdollars.',
+  });
+}
+
+/** Over plain http, whoever is between a browser and the gateway reads the session's cookie. */
+export function plainHttpWarnings({ host, public_url: publicUrl, trust_proxy: trustsProxy }: Config['server']): string[] {
+  const isPlain = publicUrl === null ? !isLoopback(host) && trustsProxy === false : !isPrivateEnough(publicUrl);
+  if (!isPlain) return [];
+  return [
+    'The dashboard is reached over plain http: passwords and sessions can be read on the way. Put it behind https and set server.public_url.',
+  ];
+}
+
+function isMailAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === 'smtp:' || url.protocol === 'smtps:') && url.hostname !== '';
+}
+
+function isPrivateEnough(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || isLoopback(hostname.replace(/^\[(.*)\]$/u, '$1'));
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+function faultOf(
+  faultAt: FaultAt,
+  place: string | readonly [string, string],
+  what: { readonly problem: string; readonly remedy: string },
+): ConfigError {
+  return typeof place === 'string' ? new ConfigError({ place: null, field: place, ...what }) : faultAt([...place], what);
+}

@@ -1,0 +1,326 @@
+// Who is who: sessions, passwords, the second factor and the configured provider, by way of the sign-in library. What it answers is made
+// values of ours here: a library's words and its session tokens go no further, only the cookies it sets.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/schema.ts';
+import type { Database } from '../db/database.ts';
+import type { Logger } from '../lib/log.ts';
+import { isInvited } from './invitations.ts';
+import { backupCodeDigest, oidcProviderId, openLibrary, type Library } from './library.ts';
+import { addressHeader } from './library-options.ts';
+import { digestOf } from './one-time-link.ts';
+import { giveOwnAccount, payPromisedCredit, type CreditOnce, type MakeAccount } from './own-account.ts';
+import type { Session } from './session.ts';
+
+/** Who asks, over HTTP. */
+export type Client = {
+  readonly cookie: string;
+  readonly userAgent: string;
+  readonly address: string;
+  /** Whether the browser came over https, as far as is known. */
+  readonly isSecure: boolean;
+};
+
+/** `cookies`: lines for `Set-Cookie`. */
+export type WithCookies<Result> = { readonly result: Result; readonly cookies: readonly string[] };
+
+export type AuthenticationInput = {
+  readonly database: Database;
+  readonly secret: Uint8Array;
+  readonly config: Config;
+  /** Where browsers reach the dashboard, without a slash at its end. */
+  readonly publicUrl: () => string;
+  readonly log: Logger;
+  readonly makeAccount: MakeAccount;
+  readonly creditOnce: CreditOnce;
+};
+
+export type SecondFactorStart = { readonly uri: string; readonly secret: string; readonly backupCodes: readonly string[] };
+
+/** The provider of identities did not answer. */
+export class ProviderAway extends Error {}
+
+const callbackPath = '/dashboard-api/auth';
+/** A code is right for its half minute and the one on either side. */
+const codeLifetimeMs = 90_000;
+const discoveryTimeoutMs = 10_000;
+const sessionCookie = /(?:^|;\s*)(?:__Host-)?tollgate\.session_token=[^;]*/g;
+
+export class Authentication {
+  readonly #input: AuthenticationInput;
+  readonly #libraries = new Map<string, Promise<Library>>();
+
+  constructor(input: AuthenticationInput) {
+    this.#input = input;
+  }
+
+  /** `result`: null when nobody is signed in. A session is renewed once a day. */
+  async findSession(client: Client): Promise<WithCookies<Session | null>> {
+    // Most calls without one come from programs that will never have one: the library is not loaded for them.
+    if (!client.cookie.includes('session_token=')) return { result: null, cookies: [] };
+    const { api } = await this.#library(client);
+    const { response, headers } = await api.getSession({ headers: headersOf(client), returnHeaders: true });
+    const cookies = headers.getSetCookie();
+    if (!response) return { result: null, cookies };
+    const { session, user } = response;
+    const rows = await this.#input.database.read
+      .selectFrom('users')
+      .leftJoin('account_members', 'account_members.user_id', 'users.id')
+      .select(['users.is_operator', 'account_members.account_id', 'account_members.role'])
+      .where('users.id', '=', user.id)
+      .orderBy('account_members.created_at_ms')
+      .orderBy('account_members.account_id')
+      .execute();
+    const memberships = rows.flatMap(({ account_id: accountId, role }) => (accountId && role ? [{ accountId, role }] : []));
+    const isOperator = rows[0]?.is_operator === 1;
+    return { result: { id: session.id, userId: user.id, email: user.email, name: user.name, isOperator, memberships }, cookies };
+  }
+
+  /** The time and the answer are the same for an unknown e-mail address as for a wrong password. Throws PasswordsBusy. */
+  async signIn(
+    client: Client,
+    { email, password }: { readonly email: string; readonly password: string },
+  ): Promise<WithCookies<'done' | 'second-factor' | 'wrong'>> {
+    const { api } = await this.#library(client);
+    const response = await api.signInEmail({ body: { email, password }, headers: headersOf(client), asResponse: true });
+    if (!response.ok) return { result: wrongUnlessBroken(response, 'sign in'), cookies: [] };
+    const answer = (await response.json()) as { readonly twoFactorRedirect?: boolean };
+    return { result: answer.twoFactorRedirect ? 'second-factor' : 'done', cookies: response.headers.getSetCookie() };
+  }
+
+  /** The user who has given a password and owes the second factor; null: nobody, or it took too long. */
+  async findChallenged(client: Client): Promise<string | null> {
+    const { api } = await this.#library(client);
+    return api.findChallenged({ headers: headersOf(withoutSession(client)) });
+  }
+
+  /** A code works once: a second time it is wrong, also within its half minute. `over`: the password has to be given anew. */
+  async giveSecondFactor(
+    client: Client,
+    { kind, code, userId }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
+  ): Promise<WithCookies<'done' | 'wrong' | 'over'>> {
+    const { api } = await this.#library(client);
+    const headers = headersOf(withoutSession(client));
+    const response =
+      kind === 'totp'
+        ? await api.verifyTOTP({ body: { code }, headers, asResponse: true })
+        : await api.verifyBackupCode({ body: { code: this.#digest(code) }, headers, asResponse: true });
+    if (!response.ok) {
+      const { code: reason } = (await response.clone().json()) as { readonly code?: string };
+      wrongUnlessBroken(response, 'check a code');
+      const isOver = reason === 'INVALID_TWO_FACTOR_COOKIE' || reason === 'TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE';
+      return { result: isOver ? 'over' : 'wrong', cookies: response.headers.getSetCookie() };
+    }
+    if (kind === 'totp' && !(await this.#useCode(userId, code))) {
+      const { token } = (await response.json()) as { readonly token: string };
+      await this.#input.database.write.deleteFrom('user_sessions').where('token', '=', digestOf(token)).execute();
+      return { result: 'over', cookies: [] };
+    }
+    return { result: 'done', cookies: response.headers.getSetCookie() };
+  }
+
+  /** For a user who has proved himself in another way. Always a new session, whatever cookie the client came with. */
+  async startSession(client: Client, userId: string): Promise<readonly string[]> {
+    const { api } = await this.#library(client);
+    const response = await api.startSession({ body: { userId }, headers: headersOf(client), asResponse: true });
+    if (!response.ok) throw new Error('the sign-in library made no session');
+    return response.headers.getSetCookie();
+  }
+
+  async signOut(client: Client): Promise<readonly string[]> {
+    const { api } = await this.#library(client);
+    return (await api.signOut({ headers: headersOf(client), asResponse: true })).headers.getSetCookie();
+  }
+
+  /** Nothing is asked for until `confirmSecondFactor`. `result`: null when there is one already. */
+  async startSecondFactor(client: Client, password: string): Promise<WithCookies<SecondFactorStart | 'wrong' | 'is-on'>> {
+    const { api } = await this.#library(client);
+    const response = await api.enableTwoFactor({
+      body: { password, method: 'totp' },
+      headers: headersOf(client),
+      asResponse: true,
+    });
+    const answer = (await response.clone().json()) as {
+      readonly code?: string;
+      readonly totpURI: string;
+      readonly backupCodes: string[];
+    };
+    if (!response.ok) {
+      const wrong = wrongUnlessBroken(response, 'start a second factor');
+      return { result: answer.code === 'TOTP_ALREADY_ENABLED' ? 'is-on' : wrong, cookies: [] };
+    }
+    const secret = new URL(answer.totpURI).searchParams.get('secret')!;
+    return { result: { uri: answer.totpURI, secret, backupCodes: answer.backupCodes }, cookies: response.headers.getSetCookie() };
+  }
+
+  async confirmSecondFactor(
+    client: Client,
+    { userId, code }: { readonly userId: string; readonly code: string },
+  ): Promise<WithCookies<'done' | 'wrong'>> {
+    const { api } = await this.#library(client);
+    const response = await api.verifyTOTP({ body: { code }, headers: headersOf(client), asResponse: true });
+    if (!response.ok) return { result: wrongUnlessBroken(response, 'confirm a second factor'), cookies: [] };
+    await this.#useCode(userId, code);
+    return { result: 'done', cookies: response.headers.getSetCookie() };
+  }
+
+  async endSecondFactor(client: Client, password: string): Promise<WithCookies<'done' | 'wrong'>> {
+    const { api } = await this.#library(client);
+    const response = await api.disableTwoFactor({ body: { password }, headers: headersOf(client), asResponse: true });
+    if (!response.ok) return { result: wrongUnlessBroken(response, 'end a second factor'), cookies: [] };
+    return { result: 'done', cookies: response.headers.getSetCookie() };
+  }
+
+  /** Those there were do not work any more. */
+  async newBackupCodes(client: Client, password: string): Promise<readonly string[] | 'wrong'> {
+    const { api } = await this.#library(client);
+    const response = await api.generateBackupCodes({ body: { password }, headers: headersOf(client), asResponse: true });
+    if (!response.ok) return wrongUnlessBroken(response, 'make backup codes');
+    return ((await response.json()) as { readonly backupCodes: string[] }).backupCodes;
+  }
+
+  async backupCodesLeft(userId: string): Promise<number> {
+    const row = await this.#input.database.read
+      .selectFrom('user_two_factors')
+      .select('backup_codes')
+      .where('user_id', '=', userId)
+      .executeTakeFirst();
+    return row ? (JSON.parse(row.backup_codes) as string[]).length : 0;
+  }
+
+  /** Where to send the browser. `next`: a path of the dashboard to come back to. Throws ProviderAway. */
+  async startProvider(client: Client, next: string): Promise<WithCookies<string>> {
+    const { api } = await this.#libraryWithProvider(client);
+    const body = { provider: oidcProviderId, callbackURL: next, errorCallbackURL: '/sign-in', disableRedirect: true };
+    const response = await api.signInSocial({ body, headers: headersOf(client), asResponse: true });
+    if (!response.ok) throw new ProviderAway('the provider of identities is not to be had');
+    const { url } = (await response.json()) as { readonly url: string };
+    return { result: url, cookies: response.headers.getSetCookie() };
+  }
+
+  /** The browser is back from the provider. `result`: the path to send it to; with `?error=` when it is not signed in. Throws ProviderAway. */
+  async finishProvider(client: Client, query: string): Promise<WithCookies<string>> {
+    const library = await this.#libraryWithProvider(client);
+    const url = `${this.#input.publicUrl()}${callbackPath}/callback/${oidcProviderId}?${query}`;
+    const response = await library.handler(new Request(url, { headers: headersOf(client) }));
+    return { result: pathAfterProvider(response.headers.get('location')), cookies: response.headers.getSetCookie() };
+  }
+
+  #library(client: Client, oidc: Config['oidc'] = null): Promise<Library> {
+    const { config, database, secret, publicUrl } = this.#input;
+    const isSecure = client.isSecure || publicUrl().startsWith('https:');
+    const name = `${isSecure ? 'https' : 'http'} ${oidc === null ? '' : 'oidc'}`;
+    let library = this.#libraries.get(name);
+    if (!library) {
+      library = openLibrary({
+        database,
+        secret,
+        oidc,
+        isSecure,
+        baseUrl: publicUrl() + callbackPath,
+        appName: config.service.name,
+        refusalOf: (email) => this.#refusalOf(email),
+        onSignIn: (userId) => this.#onSignIn(userId),
+      });
+      library.catch(() => this.#libraries.delete(name));
+      this.#libraries.set(name, library);
+    }
+    return library;
+  }
+
+  /** Apart from the one without, since making it asks the provider, which may be away: then the next call asks anew. */
+  async #libraryWithProvider(client: Client): Promise<Library> {
+    const opening = this.#library(client, this.#input.config.oidc);
+    const isReady = opening.then(async (library) => (await library.$context).socialProviders.length > 0);
+    // Unreferenced: a stop need not wait for it.
+    if (await Promise.race([isReady, sleep(discoveryTimeoutMs, false, { ref: false })])) return opening;
+    for (const [name, library] of this.#libraries) if (library === opening) this.#libraries.delete(name);
+    throw new ProviderAway('the provider of identities could not be discovered');
+  }
+
+  async #refusalOf(email: string): Promise<string | null> {
+    const { config, database } = this.#input;
+    return config.signup.open || (await isInvited(database, email, Date.now())) ? null : 'signup_closed';
+  }
+
+  /** Whoever comes in where sign-up is open, and belongs nowhere yet, gets an account; and whatever was promised is paid. */
+  async #onSignIn(userId: string): Promise<void> {
+    const { config, database, log, makeAccount, creditOnce } = this.#input;
+    try {
+      if (config.signup.open) await this.#giveOwnAccount(userId, makeAccount);
+      await payPromisedCredit(database, userId, { creditOnce, mustProveEmail: config.smtp !== null });
+    } catch (err) {
+      log.error(
+        { err, user_id: userId },
+        'the account of a new user could not be made or credited; the next sign-in tries again',
+      );
+    }
+  }
+
+  async #giveOwnAccount(userId: string, makeAccount: MakeAccount): Promise<void> {
+    const { config, database } = this.#input;
+    const user = await database.read
+      .selectFrom('users')
+      .leftJoin('account_members', 'account_members.user_id', 'users.id')
+      .select(['users.name', 'users.email', 'users.own_account_id', 'account_members.role'])
+      .where('users.id', '=', userId)
+      .executeTakeFirst();
+    if (!user || user.own_account_id !== null || user.role !== null) return;
+    if (await isInvited(database, user.email, Date.now())) return;
+    const promisedMicros = Math.round(config.signup.initial_credit_usd * 1_000_000);
+    await database.write
+      .transaction()
+      .execute((transaction) =>
+        giveOwnAccount(transaction, { id: userId, name: user.name }, { makeAccount, promisedMicros, nowMs: Date.now() }),
+      );
+  }
+
+  #digest(code: string): string {
+    return backupCodeDigest(this.#input.secret, code.trim());
+  }
+
+  /** Whether it is the first time. */
+  async #useCode(userId: string, code: string): Promise<boolean> {
+    const nowMs = Date.now();
+    const { write } = this.#input.database;
+    await write
+      .deleteFrom('used_codes')
+      .where('used_at_ms', '<', nowMs - 2 * codeLifetimeMs)
+      .execute();
+    const inserted = await write
+      .insertInto('used_codes')
+      .values({ user_id: userId, code, used_at_ms: nowMs })
+      .onConflict((conflict) => conflict.columns(['user_id', 'code']).doNothing())
+      .returning('code')
+      .executeTakeFirst();
+    return inserted !== undefined;
+  }
+}
+
+function headersOf({ cookie, userAgent, address }: Client): Headers {
+  return new Headers({ cookie, 'user-agent': userAgent.slice(0, 300), [addressHeader]: address });
+}
+
+/** Whoever is signed in already, and signs in as somebody else, is asked for the other's code. */
+function withoutSession(client: Client): Client {
+  return { ...client, cookie: client.cookie.replaceAll(sessionCookie, '') };
+}
+
+function wrongUnlessBroken(response: Response, what: string): 'wrong' {
+  if (response.status < 500) return 'wrong';
+  throw new Error(`the sign-in library failed to ${what}`);
+}
+
+const errorCodes: Readonly<Record<string, string>> = {
+  signup_closed: 'signup_closed',
+  email_not_verified: 'email_not_verified',
+  email_not_found: 'email_not_verified',
+  account_not_linked: 'account_not_linked',
+};
+
+/** Nothing but a path of ours, whatever the library makes of what the provider sent. */
+function pathAfterProvider(location: string | null): string {
+  if (location === null) return '/sign-in?error=oidc_failed';
+  const { pathname, search, searchParams } = new URL(location, 'http://dashboard.invalid');
+  const error = searchParams.get('error');
+  return error === null ? pathname + search : `/sign-in?error=${errorCodes[error] ?? 'oidc_failed'}`;
+}

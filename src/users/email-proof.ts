@@ -1,0 +1,31 @@
+// Proving that an address is a user's: by a link that was sent there. Also how a user changes to another address.
+import type { Database } from '../db/database.ts';
+import { createLink, useLink } from './one-time-link.ts';
+import { changeEmail, normalizeEmail } from './user-records.ts';
+
+/** Returns the token of a link to be sent to the address. */
+export async function createProofLink(
+  database: Database,
+  { userId, email }: { readonly userId: string; readonly email: string },
+  nowMs: number,
+): Promise<string> {
+  return createLink(database, { kind: 'verify-email', userId, email: normalizeEmail(email) }, nowMs);
+}
+
+export type ProvenEmail = { readonly userId: string; readonly email: string; readonly before: string };
+
+/** The address is the user's from now on. null: the link is used or has expired, or the address has become somebody else's. */
+export async function proveEmail(database: Database, token: string, nowMs: number): Promise<ProvenEmail | null> {
+  return database.write.transaction().execute(async (transaction) => {
+    const link = await useLink(transaction, { kind: 'verify-email', token }, nowMs);
+    if (!link?.userId || link.email === null) return null;
+    const { userId, email } = link;
+    const { email: before } = await transaction
+      .selectFrom('users')
+      .select('email')
+      .where('id', '=', userId)
+      .executeTakeFirstOrThrow();
+    const isChanged = await changeEmail(transaction, { userId, email, isVerified: true });
+    return isChanged ? { userId, email, before } : null;
+  });
+}

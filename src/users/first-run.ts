@@ -1,0 +1,31 @@
+// The first user of an installation: whoever opens the link that the start printed becomes operator, and owner of the first account.
+import type { Database } from '../db/database.ts';
+import { addMember } from './members.ts';
+import { createLink, useLink } from './one-time-link.ts';
+import { hasUsers, insertUser } from './user-records.ts';
+
+/** A new link's token; null when there are users already. */
+export async function createFirstRunLink(database: Database, nowMs: number): Promise<string | null> {
+  if (await hasUsers(database)) return null;
+  return createLink(database, { kind: 'first-run', userId: null, email: null }, nowMs);
+}
+
+export type FirstUser = { readonly name: string; readonly email: string; readonly passwordHash: string };
+
+/** Returns the user's id; null when the link was used or has expired, or somebody was first. All other such links end with it. */
+export async function createFirstUser(
+  database: Database,
+  { token, user, accountId }: { readonly token: string; readonly user: FirstUser; readonly accountId: string },
+  nowMs: number,
+): Promise<string | null> {
+  return database.write.transaction().execute(async (transaction) => {
+    if (!(await useLink(transaction, { kind: 'first-run', token }, nowMs))) return null;
+    const other = await transaction.selectFrom('users').select('id').limit(1).executeTakeFirst();
+    if (other) return null;
+    // Whoever reads what the program prints is trusted with the address as well.
+    const userId = await insertUser(transaction, { ...user, isEmailVerified: true, isOperator: true }, nowMs);
+    if (userId === null) return null;
+    await addMember(transaction, { accountId, userId, role: 'owner' }, nowMs);
+    return userId;
+  });
+}

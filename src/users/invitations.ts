@@ -1,0 +1,206 @@
+// Invitations into an account, by a link that works once. Whoever has the link may accept for the e-mail address it was made for.
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { Role, Tables } from '../db/schema.ts';
+import { newIdWithPrefix } from '../lib/ids.ts';
+import { addMember } from './members.ts';
+import { digestOf, newToken } from './one-time-link.ts';
+import { insertUser, normalizeEmail } from './user-records.ts';
+
+const lifetimeMs = 7 * 24 * 60 * 60_000;
+
+export type NewInvitation = {
+  readonly accountId: string;
+  readonly email: string;
+  readonly role: Role;
+  /** null: an operator, by command. */
+  readonly invitedBy: string | null;
+  /** Whether the link is sent to the address. */
+  readonly mailed: boolean;
+};
+
+/** Returns the id and the link's token, which is not kept. An earlier invitation of the same address into the account ends. */
+export async function invite(
+  database: Database,
+  { accountId, email, role, invitedBy, mailed }: NewInvitation,
+  nowMs: number,
+): Promise<{ readonly id: string; readonly token: string }> {
+  const id = newIdWithPrefix('inv');
+  const token = newToken();
+  await database.write.transaction().execute(async (transaction) => {
+    await transaction
+      .deleteFrom('invitations')
+      .where('account_id', '=', accountId)
+      .where('email', '=', normalizeEmail(email))
+      .where('accepted_at_ms', 'is', null)
+      .execute();
+    await transaction
+      .insertInto('invitations')
+      .values({
+        id,
+        account_id: accountId,
+        email: normalizeEmail(email),
+        role,
+        token_digest: digestOf(token),
+        mailed: mailed ? 1 : 0,
+        invited_by: invitedBy,
+        created_at_ms: nowMs,
+        expires_at_ms: nowMs + lifetimeMs,
+        accepted_at_ms: null,
+      })
+      .execute();
+  });
+  return { id, token };
+}
+
+export type Invitation = {
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly invitedBy: string | null;
+  /** Whether the address is a user's. */
+  readonly isUser: boolean;
+  readonly expiresAtMs: number;
+};
+
+/** null when it is unknown, accepted, withdrawn or expired. */
+export async function findInvitation(database: Database, token: string, nowMs: number): Promise<Invitation | null> {
+  const row = await open(database.read, nowMs)
+    .innerJoin('accounts', 'accounts.id', 'invitations.account_id')
+    .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
+    .leftJoin('users as invited', 'invited.email', 'invitations.email')
+    .select(['invitations.account_id', 'accounts.name', 'invitations.email', 'invitations.role', 'invitations.expires_at_ms'])
+    .select(['inviter.name as inviter_name', 'invited.id as invited_id'])
+    .where('token_digest', '=', digestOf(token))
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    accountId: row.account_id,
+    accountName: row.name,
+    email: row.email,
+    role: row.role,
+    invitedBy: row.inviter_name,
+    isUser: row.invited_id !== null,
+    expiresAtMs: row.expires_at_ms,
+  };
+}
+
+/** Whether somebody waits for a user with this address. */
+export async function isInvited(database: Database, email: string, nowMs: number): Promise<boolean> {
+  const row = await open(database.read, nowMs)
+    .select('invitations.id')
+    .where('invitations.email', '=', normalizeEmail(email))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export type OpenInvitation = {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly invitedBy: string | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+};
+
+/** Those that can still be accepted, newest first. */
+export async function listInvitations(database: Database, accountId: string, nowMs: number): Promise<OpenInvitation[]> {
+  const rows = await open(database.read, nowMs)
+    .leftJoin('users as inviter', 'inviter.id', 'invitations.invited_by')
+    .select(['invitations.id', 'invitations.email', 'invitations.role', 'inviter.name as inviter_name'])
+    .select(['invitations.created_at_ms', 'invitations.expires_at_ms'])
+    .where('account_id', '=', accountId)
+    .orderBy('invitations.created_at_ms', 'desc')
+    .orderBy('invitations.id', 'desc')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    email: row.email,
+    role: row.role,
+    invitedBy: row.inviter_name,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+  }));
+}
+
+/** Returns what was withdrawn; null when there is no such invitation. */
+export async function withdrawInvitation(
+  database: Database,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Promise<{ readonly email: string; readonly role: Role } | null> {
+  const row = await database.write
+    .deleteFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .where('accepted_at_ms', 'is', null)
+    .returning(['email', 'role'])
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** A user who is there, or one to be made. */
+type Accepting = { readonly userId: string; readonly email: string } | { readonly name: string; readonly passwordHash: string };
+
+export type Acceptance =
+  | { readonly kind: 'accepted'; readonly accountId: string; readonly userId: string; readonly role: Role }
+  /** Unknown, accepted, withdrawn or expired. */
+  | { readonly kind: 'gone' }
+  /** It is for another address than the user's. */
+  | { readonly kind: 'other-email' }
+  /** Nobody was signed in, and the address is a user's. */
+  | { readonly kind: 'is-user' };
+
+/** Of several who accept at once, one does. */
+export async function acceptInvitation(database: Database, token: string, by: Accepting, nowMs: number): Promise<Acceptance> {
+  try {
+    return await database.write.transaction().execute(async (transaction) => {
+      const invitation = await transaction
+        .updateTable('invitations')
+        .set({ accepted_at_ms: nowMs })
+        .where('token_digest', '=', digestOf(token))
+        .where('accepted_at_ms', 'is', null)
+        .where('expires_at_ms', '>', nowMs)
+        .returning(['account_id', 'email', 'role', 'mailed'])
+        .executeTakeFirst();
+      if (!invitation) return { kind: 'gone' };
+      const { account_id: accountId, email, role } = invitation;
+      const userId = await userOf(transaction, { by, email, isMailed: invitation.mailed === 1 }, nowMs);
+      await addMember(transaction, { accountId, userId, role }, nowMs);
+      return { kind: 'accepted', accountId, userId, role };
+    });
+  } catch (error) {
+    // Thrown so that the invitation stays open.
+    if (error instanceof NotAccepted) return { kind: error.kind };
+    throw error;
+  }
+}
+
+class NotAccepted extends Error {
+  readonly kind: 'other-email' | 'is-user';
+
+  constructor(kind: NotAccepted['kind']) {
+    super(kind);
+    this.kind = kind;
+  }
+}
+
+async function userOf(
+  transaction: Kysely<Tables>,
+  { by, email, isMailed }: { readonly by: Accepting; readonly email: string; readonly isMailed: boolean },
+  nowMs: number,
+): Promise<string> {
+  if ('userId' in by) {
+    if (normalizeEmail(by.email) !== email) throw new NotAccepted('other-email');
+    if (isMailed) await transaction.updateTable('users').set({ email_verified: 1 }).where('id', '=', by.userId).execute();
+    return by.userId;
+  }
+  const userId = await insertUser(transaction, { ...by, email, isEmailVerified: isMailed }, nowMs);
+  if (userId === null) throw new NotAccepted('is-user');
+  return userId;
+}
+
+function open(db: Kysely<Tables>, nowMs: number) {
+  return db.selectFrom('invitations').where('accepted_at_ms', 'is', null).where('invitations.expires_at_ms', '>', nowMs);
+}

@@ -1,0 +1,42 @@
+// E-mails through the configured server. Loaded with the first that is sent.
+import type { Config } from '../config/schema.ts';
+import type { Logger } from '../lib/log.ts';
+
+type Mail = { readonly to: string; readonly subject: string; readonly text: string };
+
+export type Mailer = {
+  /** Throws when the server cannot be reached or refuses. */
+  readonly send: (mail: Mail) => Promise<void>;
+  /** Without waiting, so that how long an answer takes says nothing of whether there was somebody to write to. */
+  readonly sendLater: (mail: Mail) => void;
+};
+
+const timeoutMs = 15_000;
+
+export function createMailer({ url, from }: NonNullable<Config['smtp']>, log: Logger): Mailer {
+  const send = async (mail: Mail) => {
+    const { createTransport } = await import('nodemailer');
+    const transport = createTransport({
+      url,
+      requireTLS: mustEncrypt(url),
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    await transport.sendMail({ from, ...mail });
+  };
+  return {
+    send,
+    sendLater: (mail) => {
+      send(mail).catch((err: unknown) => log.error({ err }, 'an e-mail could not be sent'));
+    },
+  };
+}
+
+/** A password is never sent in the clear, but to this machine. */
+function mustEncrypt(address: string): boolean {
+  const { protocol, username, hostname } = new URL(address);
+  return protocol === 'smtp:' && username !== '' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+}

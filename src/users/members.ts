@@ -1,0 +1,90 @@
+// Who belongs to which account, and as what. An account always has an owner: of several changes at once, the one that would leave it
+// without one is refused.
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { Role, Tables } from '../db/schema.ts';
+
+export type Member = {
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly hasSecondFactor: boolean;
+  readonly joinedAtMs: number;
+};
+
+export type MemberChange =
+  | { readonly kind: 'changed'; readonly before: Role }
+  | { readonly kind: 'no-such-member' }
+  | { readonly kind: 'last-owner' };
+
+/** Owners first, then by the time they came. */
+export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
+  const rows = await database.read
+    .selectFrom('account_members')
+    .innerJoin('users', 'users.id', 'account_members.user_id')
+    .select(['users.id', 'users.name', 'users.email', 'users.two_factor_enabled', 'role', 'created_at_ms'])
+    .where('account_id', '=', accountId)
+    .orderBy('created_at_ms')
+    .orderBy('users.id')
+    .execute();
+  const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2 };
+  return rows
+    .toSorted((one, other) => ranks[one.role] - ranks[other.role])
+    .map((row) => ({
+      userId: row.id,
+      name: row.name,
+      email: row.email,
+      role: row.role,
+      hasSecondFactor: Boolean(row.two_factor_enabled),
+      joinedAtMs: row.created_at_ms,
+    }));
+}
+
+/** Whoever is a member already stays what he is. */
+export async function addMember(
+  transaction: Kysely<Tables>,
+  member: { readonly accountId: string; readonly userId: string; readonly role: Role },
+  nowMs: number,
+): Promise<void> {
+  await transaction
+    .insertInto('account_members')
+    .values({ account_id: member.accountId, user_id: member.userId, role: member.role, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.columns(['account_id', 'user_id']).doNothing())
+    .execute();
+}
+
+/** `role`: what the member becomes; null: he is removed. */
+export async function changeMember(
+  database: Database,
+  { accountId, userId, role }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
+): Promise<MemberChange> {
+  return database.write.transaction().execute(async (transaction) => {
+    const members = await lockMembers(transaction, accountId);
+    const before = members.find((member) => member.user_id === userId)?.role;
+    if (before === undefined) return { kind: 'no-such-member' };
+    const otherOwners = members.filter((member) => member.role === 'owner' && member.user_id !== userId);
+    if (role !== 'owner' && otherOwners.length === 0) return { kind: 'last-owner' };
+    if (role === null) {
+      await transaction.deleteFrom('account_members').where('account_id', '=', accountId).where('user_id', '=', userId).execute();
+    } else {
+      await transaction
+        .updateTable('account_members')
+        .set({ role })
+        .where('account_id', '=', accountId)
+        .where('user_id', '=', userId)
+        .execute();
+    }
+    return { kind: 'changed', before };
+  });
+}
+
+/** An update that changes nothing, because it locks on both databases. */
+async function lockMembers(transaction: Kysely<Tables>, accountId: string) {
+  return transaction
+    .updateTable('account_members')
+    .set((eb) => ({ role: eb.ref('role') }))
+    .where('account_id', '=', accountId)
+    .returning(['user_id', 'role'])
+    .execute();
+}

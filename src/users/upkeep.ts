@@ -1,0 +1,15 @@
+// Removes what nobody can use any more: links, sessions and counts that have run out.
+import type { Database } from '../db/database.ts';
+import { tidyAttempts } from './attempts.ts';
+import { handedOverMs } from './one-time-link.ts';
+
+export async function tidySignIns(database: Database, nowMs: number): Promise<void> {
+  const { write } = database;
+  await write
+    .deleteFrom('sign_in_links')
+    .where('expires_at_ms', '<', nowMs - handedOverMs)
+    .execute();
+  await write.deleteFrom('user_sessions').where('expires_at', '<', new Date(nowMs).toISOString()).execute();
+  await write.deleteFrom('user_verifications').where('expires_at', '<', new Date(nowMs).toISOString()).execute();
+  await tidyAttempts(database, nowMs);
+}

@@ -1,0 +1,58 @@
+// A user's sessions, to be looked at and ended. Once its row is gone, a session is out with its next request.
+import type { Database } from '../db/database.ts';
+
+export type SessionRecord = {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** To the day. */
+  readonly renewedAt: Date;
+  readonly expiresAt: Date;
+  readonly address: string;
+  readonly userAgent: string;
+};
+
+/** Those that have not expired, newest first. */
+export async function listSessions(database: Database, userId: string, nowMs: number): Promise<SessionRecord[]> {
+  const rows = await database.read
+    .selectFrom('user_sessions')
+    .select(['id', 'created_at', 'updated_at', 'expires_at', 'ip_address', 'user_agent'])
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .execute();
+  return rows
+    .map((row) => ({
+      id: row.id,
+      createdAt: new Date(row.created_at),
+      renewedAt: new Date(row.updated_at),
+      expiresAt: new Date(row.expires_at),
+      address: row.ip_address ?? '',
+      userAgent: row.user_agent ?? '',
+    }))
+    .filter(({ expiresAt }) => expiresAt.getTime() > nowMs);
+}
+
+/** Returns whether it was one of the user's. */
+export async function endSession(
+  database: Database,
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+): Promise<boolean> {
+  const [result] = await database.write
+    .deleteFrom('user_sessions')
+    .where('user_id', '=', userId)
+    .where('id', '=', sessionId)
+    .execute();
+  return result!.numDeletedRows > 0n;
+}
+
+/** Returns how many. */
+export async function endOtherSessions(
+  database: Database,
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+): Promise<number> {
+  const [result] = await database.write
+    .deleteFrom('user_sessions')
+    .where('user_id', '=', userId)
+    .where('id', '!=', sessionId)
+    .execute();
+  return Number(result!.numDeletedRows);
+}
