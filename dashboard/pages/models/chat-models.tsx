@@ -1,0 +1,72 @@
+import { Badge, Group, Text, Tooltip } from '@mantine/core';
+import { IconCalendarDollar } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { ChatModel } from '../../../src/dashboard-contract/models.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { Money } from '../../parts/money.tsx';
+import { countText, shortCountText } from '../../parts/number-text.ts';
+import { dayText } from '../../parts/time-text.ts';
+import { AbilityList } from './ability-list.tsx';
+import { vendorName } from './model-filters.ts';
+import { CopyId, ModelName } from './model-name.tsx';
+
+type Props = { readonly models: readonly ChatModel[]; readonly onOpen: (id: string) => void; readonly empty: ReactNode };
+
+export function ChatModels({ models, onOpen, empty }: Props) {
+  return (
+    <DataTable
+      label="Language models"
+      rows={models}
+      columns={columns}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => onOpen(id)}
+      empty={empty}
+    />
+  );
+}
+
+const columns: readonly Column<ChatModel>[] = [
+  { title: 'Model', phone: 'title', render: (model) => <ModelName model={model} /> },
+  { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
+  { title: 'Vendor', render: ({ vendor }) => vendorName(vendor) },
+  { title: 'Abilities', render: (model) => <AbilityList model={model} /> },
+  { title: 'Context', align: 'right', render: ({ context_tokens: tokens }) => <Tokens count={tokens} /> },
+  { title: 'Input', align: 'right', render: (model) => <Price model={model} micros={model.price?.base.input_micros} isFirst /> },
+  {
+    title: 'Cached input',
+    align: 'right',
+    phone: 'hidden',
+    render: ({ price }) => <Money micros={price?.base.cache_read_micros} />,
+  },
+  { title: 'Output', align: 'right', render: (model) => <Price model={model} micros={model.price?.base.output_micros} /> },
+];
+
+function Tokens({ count }: { readonly count: number }) {
+  return (
+    <Text span inherit title={`${countText(count)} tokens`}>
+      {shortCountText(count)}
+    </Text>
+  );
+}
+
+/** Says where it is not the whole truth: tiers, and prices that come. */
+function Price({ model, micros, isFirst = false }: { model: ChatModel; micros: number | undefined; isFirst?: boolean }) {
+  const next = model.scheduled_prices[0];
+  return (
+    <Group component="span" display="inline-flex" gap={4} wrap="nowrap" justify="flex-end">
+      {isFirst && next && (
+        <Tooltip label={`Another price from ${dayText(next.effective_at!)} on`}>
+          <IconCalendarDollar size={15} stroke={1.6} role="img" aria-label="Another price is scheduled" />
+        </Tooltip>
+      )}
+      {isFirst && model.price && model.price.tiers.length > 0 && (
+        <Tooltip label={`Dearer from ${shortCountText(model.price.tiers[0]!.above_input_tokens)} tokens of input on`}>
+          <Badge size="xs" color="gray" component="span">
+            tiers
+          </Badge>
+        </Tooltip>
+      )}
+      <Money micros={micros} />
+    </Group>
+  );
+}

@@ -1,0 +1,95 @@
+import { Chip, Group, Select, Switch } from '@mantine/core';
+import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
+import type { Search } from '../../app/url-state.ts';
+import { SearchField } from '../../parts/search-field.tsx';
+import { abilityNames } from './ability-list.tsx';
+import { abilities, vendorName } from './model-filters.ts';
+import type { View } from './page.tsx';
+
+type Props = {
+  readonly catalogue: ModelCatalogue;
+  readonly view: View;
+  readonly setView: (patch: Search) => void;
+};
+
+const prices = [
+  { value: '0.25', label: 'Input up to $0.25' },
+  { value: '1', label: 'Input up to $1' },
+  { value: '3', label: 'Input up to $3' },
+  { value: '10', label: 'Input up to $10' },
+];
+
+const orderNames = [
+  { value: 'catalogue', label: 'Catalogue order' },
+  { value: 'price', label: 'Cheapest first' },
+  { value: 'price-down', label: 'Dearest first' },
+  { value: 'context', label: 'Largest context first' },
+  { value: 'newest', label: 'Newest first' },
+];
+
+/** What is asked of models; abilities, prices and order are of language models only. */
+export function FilterBar({ catalogue, view, setView }: Props) {
+  const isChat = view.tab === 'chat';
+  const shown = isChat ? catalogue.chat : catalogue.images;
+  const vendors = [...new Set(shown.map(({ vendor }) => vendor))].map((vendor) => ({ value: vendor, label: vendorName(vendor) }));
+  return (
+    <Group gap="sm" mb="md" align="center">
+      <SearchField
+        label="Search models"
+        value={view.text}
+        onSearch={(q) => setView({ q })}
+        style={{ flex: '1 1 220px' }}
+        maw={360}
+      />
+      <Select
+        aria-label="Vendor"
+        placeholder="All vendors"
+        data={vendors.toSorted((one, other) => one.label.localeCompare(other.label))}
+        value={view.vendor || null}
+        onChange={(vendor) => setView({ vendor: vendor ?? undefined })}
+        clearable
+        searchable
+        w={170}
+      />
+      {isChat && (
+        <>
+          <Select
+            aria-label="Price"
+            placeholder="Any price"
+            data={prices}
+            value={view.inputMicrosMax === null ? null : String(view.inputMicrosMax / 1_000_000)}
+            onChange={(max) => setView({ max: max ?? undefined })}
+            clearable
+            w={180}
+          />
+          <Select
+            aria-label="Order"
+            data={orderNames}
+            value={view.order}
+            onChange={(order) => setView({ order: order === 'catalogue' ? undefined : (order ?? undefined) })}
+            allowDeselect={false}
+            w={190}
+          />
+          <Chip.Group
+            multiple
+            value={[...view.abilities]}
+            onChange={(chosen) => setView({ ability: abilities.filter((ability) => chosen.includes(ability)).join(',') })}
+          >
+            <Group gap={6} role="group" aria-label="Abilities">
+              {abilities.map((ability) => (
+                <Chip key={ability} value={ability} size="xs" variant="outline">
+                  {abilityNames[ability]}
+                </Chip>
+              ))}
+            </Group>
+          </Chip.Group>
+        </>
+      )}
+      <Switch
+        label="Only live"
+        checked={view.onlyLive}
+        onChange={(event) => setView({ live: event.currentTarget.checked ? 'yes' : undefined })}
+      />
+    </Group>
+  );
+}

@@ -1,0 +1,75 @@
+import { Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { ImageModelEntry, ImagePrices } from '../../../src/dashboard-contract/models.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { usdText } from '../../parts/money-text.ts';
+import { vendorName } from './model-filters.ts';
+import { CopyId, ModelName } from './model-name.tsx';
+
+type Props = { readonly models: readonly ImageModelEntry[]; readonly onOpen: (id: string) => void; readonly empty: ReactNode };
+
+export function ImageModels({ models, onOpen, empty }: Props) {
+  return (
+    <DataTable
+      label="Image models"
+      rows={models}
+      columns={columns}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => onOpen(id)}
+      empty={empty}
+    />
+  );
+}
+
+export const modeNames: Readonly<Record<ImageModelEntry['mode'], string>> = {
+  'text-to-image': 'Text to image',
+  edit: 'Edit one image',
+  reference: 'From reference images',
+};
+
+const columns: readonly Column<ImageModelEntry>[] = [
+  { title: 'Model', phone: 'title', render: (model) => <ModelName model={model} /> },
+  { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
+  { title: 'Vendor', render: ({ vendor }) => vendorName(vendor) },
+  { title: 'Mode', render: ({ mode }) => modeNames[mode] },
+  {
+    title: 'Images put in',
+    align: 'right',
+    render: ({ input_images: { min, max } }) => (min === max ? max : `${min} to ${max}`),
+  },
+  { title: 'Price', align: 'right', render: ({ price }) => <ImagePrice price={price} /> },
+];
+
+/** `low`, `1K` */
+export function tierName(tier: string): string {
+  return /^\d+k$/.test(tier) ? tier.toUpperCase() : tier;
+}
+
+/** For show: fractions of a microdollar are not. */
+export function imageUsd(micros: number): string {
+  return usdText(Math.ceil(micros));
+}
+
+function ImagePrice({ price }: { readonly price: ImagePrices | null }) {
+  if (!price)
+    return (
+      <Text span inherit c="dimmed">
+        No price
+      </Text>
+    );
+  return (
+    <Stack gap={0} component="span" align="flex-end">
+      {Object.entries(price.output_micros).map(([tier, micros]) => (
+        <Text key={tier} span inherit style={{ whiteSpace: 'nowrap' }}>
+          <Text span inherit c="dimmed">
+            {tierName(tier)}{' '}
+          </Text>
+          {imageUsd(micros)}
+        </Text>
+      ))}
+      <Text span size="xs" c="dimmed">
+        {price.per_megapixel ? 'per megapixel' : 'per image'}
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,243 @@
+// Everything about one model.
+import { Badge, Code, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { IconMessages } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { ChatModel, ImageModelEntry, ModelPrice, TokenPrices } from '../../../src/dashboard-contract/models.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ButtonLink } from '../../parts/link.tsx';
+import { Money } from '../../parts/money.tsx';
+import { countText } from '../../parts/number-text.ts';
+import { dayText } from '../../parts/time-text.ts';
+import { useLast } from '../../parts/use-last.ts';
+import { abilityNames } from './ability-list.tsx';
+import { imageUsd, modeNames, tierName } from './image-models.tsx';
+import { abilities, hasAbility, vendorName } from './model-filters.ts';
+import { NotLive, PriceBadge } from './model-name.tsx';
+
+type Model = ChatModel | ImageModelEntry;
+
+/** `model` null: closed. */
+export function ModelDrawer({ model, onClose }: { readonly model: Model | null; readonly onClose: () => void }) {
+  const shown = useLast(model);
+  return (
+    <Drawer
+      opened={model !== null}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={<Text fw={600}>{shown?.name}</Text>}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {shown && <Details model={shown} />}
+    </Drawer>
+  );
+}
+
+function Details({ model }: { readonly model: Model }) {
+  const isChat = 'context_tokens' in model;
+  return (
+    <Stack gap="lg">
+      <Stack gap={6}>
+        <Group gap={6}>
+          <Code fz="sm">{model.id}</Code>
+          <CopyButton text={model.id} label="Copy the id" />
+          {!model.is_live && <NotLive />}
+          <PriceBadge multiplierPpm={model.multiplier_ppm} />
+        </Group>
+        {model.aliases.length > 0 && (
+          <Group gap={6}>
+            <Text size="sm" c="dimmed">
+              Also called
+            </Text>
+            {model.aliases.map((alias) => (
+              <Code key={alias}>{alias}</Code>
+            ))}
+          </Group>
+        )}
+      </Stack>
+      {isChat ? <ChatFacts model={model} /> : <ImageFacts model={model} />}
+      {(isChat || model.input_images.min === 0) && (
+        <div>
+          <ButtonLink
+            to="/playground"
+            search={(before) => ({
+              account: before.account,
+              mode: before.mode,
+              model: model.id,
+              tab: isChat ? undefined : 'images',
+            })}
+            leftSection={<IconMessages size={16} aria-hidden />}
+          >
+            Try it in the playground
+          </ButtonLink>
+        </div>
+      )}
+    </Stack>
+  );
+}
+
+function ChatFacts({ model }: { readonly model: ChatModel }) {
+  const { price, scheduled_prices: scheduled, web_search_micros: searchMicros } = model;
+  return (
+    <>
+      <SimpleGrid cols={2} spacing="md" verticalSpacing="md">
+        <Fact name="Vendor">{vendorName(model.vendor)}</Fact>
+        <Fact name="Released">{dayText(model.created_at)}</Fact>
+        <Fact name="Context">{countText(model.context_tokens)} tokens</Fact>
+        <Fact name="Largest output">{countText(model.max_output_tokens)} tokens</Fact>
+      </SimpleGrid>
+      <Group gap={6}>
+        {abilities
+          .filter((ability) => hasAbility(model, ability))
+          .map((ability) => (
+            <Badge key={ability} color="gray">
+              {abilityNames[ability]}
+            </Badge>
+          ))}
+        {model.abilities.streaming && <Badge color="gray">Streaming</Badge>}
+      </Group>
+      <section>
+        <Title order={3}>Prices</Title>
+        <Text size="sm" c="dimmed" mb="xs">
+          For a million tokens{price?.effective_at ? `, since ${dayText(price.effective_at)}` : ''}
+        </Text>
+        {price ? <PriceTable price={price} /> : <Text>No price is in effect yet, so it cannot be called.</Text>}
+      </section>
+      {scheduled.map((later) => (
+        <section key={later.effective_at}>
+          <Title order={3} mb="xs">
+            From {dayText(later.effective_at!)} (UTC)
+          </Title>
+          <PriceTable price={later} />
+        </section>
+      ))}
+      {searchMicros !== null && (
+        <Text size="sm">
+          A web search that it runs itself costs {imageUsd(searchMicros)}{' '}
+          <Text span inherit c="dimmed">
+            on top of its tokens.
+          </Text>
+        </Text>
+      )}
+    </>
+  );
+}
+
+const priceRows: readonly (readonly [name: string, field: keyof TokenPrices])[] = [
+  ['Input', 'input_micros'],
+  ['Input read from the cache', 'cache_read_micros'],
+  ['Input written to the cache', 'cache_write_micros'],
+  ['Written for an hour', 'cache_write_1h_micros'],
+  ['Output', 'output_micros'],
+];
+
+function PriceTable({ price }: { readonly price: ModelPrice }) {
+  return (
+    <div style={{ overflowX: 'auto' }} tabIndex={0} role="region" aria-label="Prices">
+      <Table fz="md" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Tokens</Table.Th>
+            <Table.Th ta="right">{price.tiers.length === 0 ? 'Price' : 'Any input'}</Table.Th>
+            {price.tiers.map(({ above_input_tokens: above }) => (
+              <Table.Th key={above} ta="right">
+                Input over {countText(above)}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {priceRows.map(([name, field]) => (
+            <Table.Tr key={field}>
+              <Table.Th scope="row" fw={400}>
+                {name}
+              </Table.Th>
+              <Table.Td ta="right">
+                <Money micros={price.base[field]} />
+              </Table.Td>
+              {price.tiers.map(({ above_input_tokens: above, prices }) => (
+                <Table.Td key={above} ta="right">
+                  <Money micros={prices[field]} />
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function ImageFacts({ model }: { readonly model: ImageModelEntry }) {
+  const { parameters, price, input_images: inputs } = model;
+  return (
+    <>
+      <SimpleGrid cols={2} spacing="md">
+        <Fact name="Vendor">{vendorName(model.vendor)}</Fact>
+        <Fact name="Mode">{modeNames[model.mode]}</Fact>
+        <Fact name="Images in a request">up to {countText(model.images_max)}</Fact>
+        <Fact name="Images put in">
+          {inputs.max === 0 ? 'none' : inputs.min === inputs.max ? inputs.max : `${inputs.min} to ${inputs.max}`}
+        </Fact>
+        <Fact name="Prompt">up to {countText(model.prompt_characters_max)} characters</Fact>
+        <Fact name="File formats">
+          {model.output_formats.length === 0 ? 'as the model makes them' : model.output_formats.join(', ')}
+        </Fact>
+        {parameters.kind === 'size' ? (
+          <>
+            <Fact name="Size">
+              {parameters.default_size} unless asked; sides of {parameters.sizes.side_min} to {parameters.sizes.side_max} in steps
+              of {parameters.sizes.multiple_of}
+            </Fact>
+            <Fact name="Quality">{parameters.quality.allowed.join(', ')}</Fact>
+          </>
+        ) : (
+          <>
+            <Fact name="Aspect ratio">{parameters.aspect_ratio.allowed.join(', ')}</Fact>
+            <Fact name="Resolution">{parameters.resolution.allowed.map(tierName).join(', ')}</Fact>
+          </>
+        )}
+      </SimpleGrid>
+      <section>
+        <Title order={3} mb="xs">
+          Prices
+        </Title>
+        {price ? (
+          <Table fz="md" verticalSpacing={6}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{parameters.kind === 'size' ? 'Quality' : 'Resolution'}</Table.Th>
+                <Table.Th ta="right">{price.per_megapixel ? 'A megapixel' : 'An image'}</Table.Th>
+                {inputs.max > 0 && <Table.Th ta="right">Each image put in</Table.Th>}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {(Object.keys(price.output_micros) as (keyof typeof price.output_micros)[]).map((tier) => (
+                <Table.Tr key={tier}>
+                  <Table.Th scope="row" fw={400}>
+                    {tierName(tier)}
+                  </Table.Th>
+                  <Table.Td ta="right">{imageUsd(price.output_micros[tier]!)}</Table.Td>
+                  {inputs.max > 0 && <Table.Td ta="right">{imageUsd(price.input_image_micros[tier] ?? 0)}</Table.Td>}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        ) : (
+          <Text>It has no price, so it cannot be called.</Text>
+        )}
+      </section>
+    </>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+      <Text component="div">{children}</Text>
+    </div>
+  );
+}
