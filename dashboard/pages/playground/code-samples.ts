@@ -1,0 +1,181 @@
+// The request of the playground as code, for each way a program may send it.
+import type { Json } from './chat-formats.ts';
+
+export type SampleRequest = {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly body: Json;
+};
+
+type Sample = { readonly language: string; readonly label: string; readonly code: string };
+
+/** curl, and the SDK that speaks the format: OpenAI's, or Anthropic's for Messages. */
+export function codeSamples(request: SampleRequest): readonly Sample[] {
+  return [
+    { language: 'curl', label: 'With curl', code: curl(request) },
+    { language: 'Python', label: 'With Python', code: python(request) },
+    { language: 'TypeScript', label: 'With TypeScript', code: typescript(request) },
+  ];
+}
+
+function curl({ baseUrl, path, body }: SampleRequest): string {
+  const text = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`);
+  const unbuffered = body['stream'] === true ? ' -N' : '';
+  return [
+    `curl${unbuffered} ${baseUrl}${path} \\`,
+    `  -H "Authorization: Bearer $API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '${text}'`,
+  ].join('\n');
+}
+
+/** By path: how the SDK calls it, where its text is in an event, and in a whole answer. */
+type Call = {
+  readonly sdk: 'openai' | 'anthropic';
+  readonly method: string;
+  readonly eventText: { readonly python: readonly string[]; readonly typescript: readonly string[] };
+  readonly answerText: { readonly python: string; readonly typescript: string };
+};
+
+const calls: Readonly<Record<string, Call>> = {
+  '/v1/responses': {
+    sdk: 'openai',
+    method: 'responses.create',
+    eventText: {
+      python: ['if event.type == "response.output_text.delta":', '    print(event.delta, end="", flush=True)'],
+      typescript: ["if (event.type === 'response.output_text.delta') process.stdout.write(event.delta);"],
+    },
+    answerText: { python: 'answer.output_text', typescript: 'answer.output_text' },
+  },
+  '/v1/chat/completions': {
+    sdk: 'openai',
+    method: 'chat.completions.create',
+    eventText: {
+      python: ['if event.choices:', '    print(event.choices[0].delta.content or "", end="", flush=True)'],
+      typescript: ["process.stdout.write(event.choices[0]?.delta.content ?? '');"],
+    },
+    answerText: { python: 'answer.choices[0].message.content', typescript: 'answer.choices[0].message.content' },
+  },
+  '/v1/messages': {
+    sdk: 'anthropic',
+    method: 'messages.create',
+    eventText: {
+      python: [
+        'if event.type == "content_block_delta" and event.delta.type == "text_delta":',
+        '    print(event.delta.text, end="", flush=True)',
+      ],
+      typescript: [
+        "if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') {",
+        '  process.stdout.write(event.delta.text);',
+        '}',
+      ],
+    },
+    answerText: { python: 'answer.content', typescript: 'answer.content' },
+  },
+  '/v1/images/generations': {
+    sdk: 'openai',
+    method: 'images.generate',
+    eventText: { python: [], typescript: [] },
+    answerText: { python: 'answer.data[0].url', typescript: 'answer.data?.[0]?.url' },
+  },
+};
+
+function python({ baseUrl, path, body }: SampleRequest): string {
+  const { sdk, method, eventText, answerText } = calls[path]!;
+  const { known, extra } = splitFields(path, body);
+  const values = Object.entries(known).map(([name, value]) => `    ${name}=${pythonValue(value, 1)},`);
+  const more = Object.keys(extra).length === 0 ? [] : [`    extra_body=${pythonValue(extra, 1)},`];
+  const isStream = body['stream'] === true;
+  return [
+    'import os',
+    sdk === 'openai' ? 'from openai import OpenAI' : 'from anthropic import Anthropic',
+    '',
+    sdk === 'openai'
+      ? `client = OpenAI(base_url="${baseUrl}/v1", api_key=os.environ["API_KEY"])`
+      : `client = Anthropic(base_url="${baseUrl}", api_key=os.environ["API_KEY"])`,
+    `${isStream ? 'stream' : 'answer'} = client.${method}(`,
+    ...values,
+    ...more,
+    ')',
+    ...(isStream ? ['for event in stream:', ...eventText.python.map((line) => `    ${line}`)] : [`print(${answerText.python})`]),
+  ].join('\n');
+}
+
+function typescript({ baseUrl, path, body }: SampleRequest): string {
+  const { sdk, method, eventText, answerText } = calls[path]!;
+  const { extra } = splitFields(path, body);
+  // Fields of our own pass through the SDK; only its types do not know them.
+  const cast = Object.keys(extra).length === 0 ? '' : ' as OpenAI.ImageGenerateParamsNonStreaming';
+  const isStream = body['stream'] === true;
+  return [
+    sdk === 'openai' ? "import OpenAI from 'openai';" : "import Anthropic from '@anthropic-ai/sdk';",
+    '',
+    sdk === 'openai'
+      ? `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: process.env.API_KEY });`
+      : `const client = new Anthropic({ baseURL: '${baseUrl}', apiKey: process.env.API_KEY });`,
+    `const ${isStream ? 'stream' : 'answer'} = await client.${method}(${typescriptValue(body)}${cast});`,
+    ...(isStream
+      ? ['for await (const event of stream) {', ...eventText.typescript.map((line) => `  ${line}`), '}']
+      : [`console.log(${answerText.typescript});`]),
+  ].join('\n');
+}
+
+/** Python's SDK takes fields that it does not know in a parameter of their own. */
+function splitFields(path: string, body: Json): { readonly known: Json; readonly extra: Json } {
+  const ours = path === '/v1/images/generations' ? ['aspect_ratio', 'resolution'] : [];
+  const entries = Object.entries(body);
+  return {
+    known: Object.fromEntries(entries.filter(([name]) => !ours.includes(name))),
+    extra: Object.fromEntries(entries.filter(([name]) => ours.includes(name))),
+  };
+}
+
+/** As a literal of Python: `{"role": "user"}`, `True`. */
+function pythonValue(value: unknown, depth: number): string {
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (value === null || value === undefined) return 'None';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const parts = Array.isArray(value)
+    ? value.map((member) => pythonValue(member, depth + 1))
+    : Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${pythonValue(member, depth + 1)}`);
+  return layOut({ open: open!, close: close!, parts, depth, indent: 4 });
+}
+
+/** Keys without quotes where they need none. */
+function typescriptValue(value: unknown, depth = 0): string {
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? quote(value) : JSON.stringify(value);
+  if (Array.isArray(value)) {
+    const parts = value.map((member) => typescriptValue(member, depth + 1));
+    return layOut({ open: '[', close: ']', parts, depth, indent: 2 });
+  }
+  const parts = Object.entries(value).map(([name, member]) => `${name}: ${typescriptValue(member, depth + 1)}`);
+  return layOut({ open: '{ ', close: ' }', parts, depth, indent: 2, isSpread: depth === 0 });
+}
+
+function quote(text: string): string {
+  const inner = JSON.stringify(text).slice(1, -1);
+  return `'${inner.replaceAll(String.raw`\"`, '"').replaceAll("'", String.raw`\'`)}'`;
+}
+
+type Layout = {
+  readonly open: string;
+  readonly close: string;
+  readonly parts: readonly string[];
+  readonly depth: number;
+  readonly indent: number;
+  /** Over several lines, however short. */
+  readonly isSpread?: boolean;
+};
+
+const lineMax = 88;
+
+function layOut({ open, close, parts, depth, indent, isSpread = false }: Layout): string {
+  const line = open + parts.join(', ') + close;
+  if (!isSpread && line.length + depth * indent <= lineMax && !line.includes('\n'))
+    return parts.length === 0 ? open.trim() + close.trim() : line;
+  const space = ' '.repeat((depth + 1) * indent);
+  return `${open.trim()}\n${parts.map((part) => `${space}${part},`).join('\n')}\n${' '.repeat(depth * indent)}${close.trim()}`;
+}
