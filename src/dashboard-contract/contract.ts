@@ -6,6 +6,7 @@ import { authEndpoints } from './auth.ts';
 import { operatorEndpoints } from './operator.ts';
 import { sessionEndpoints } from './session.ts';
 import { settingsEndpoints } from './settings.ts';
+import { usageEndpoints } from './usage.ts';
 
 export const contract = {
   ...billingEndpoints,
@@ -15,6 +16,7 @@ export const contract = {
   ...operatorEndpoints,
   ...sessionEndpoints,
   ...settingsEndpoints,
+  ...usageEndpoints,
 };
 
 /** What the web app imports. */

@@ -62,6 +62,13 @@ export type KeyOutcome =
   | { readonly kind: 'revoked'; readonly key: KeyListing }
   | { readonly kind: 'unknown' };
 
+/** By their ids, whoever's they are. A key is never removed, so each has one. */
+export async function readKeyNames(database: Database, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (keyIds.length === 0) return new Map();
+  const rows = await database.read.selectFrom('api_keys').select(['id', 'name']).where('id', 'in', keyIds).execute();
+  return new Map(rows.map((row) => [row.id, row.name]));
+}
+
 export async function updateKey(database: Database, place: KeyPlace, controls: KeyControls): Promise<KeyOutcome> {
   return changeKey(database, place, () => columnsOf(controls));
 }

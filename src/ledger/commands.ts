@@ -12,6 +12,10 @@ export function ledgerIdOf(accountId: string, mode: Mode): LedgerId {
   return `${accountId}:${mode}`;
 }
 
+export function modeOf(ledgerId: LedgerId): Mode {
+  return ledgerId.endsWith(':live') ? 'live' : 'test';
+}
+
 export function accountIdOf(ledgerId: LedgerId): string {
   return ledgerId.slice(0, ledgerId.lastIndexOf(':'));
 }

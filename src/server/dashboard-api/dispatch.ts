@@ -18,6 +18,7 @@ import { modelsHandlers } from './models.ts';
 import { operatorHandlers } from './operator.ts';
 import { sessionHandlers } from './session.ts';
 import { settingsHandlers } from './settings.ts';
+import { usageHandlers } from './usage.ts';
 
 export const dashboardApiPath = '/dashboard-api';
 
@@ -29,6 +30,7 @@ const handlers: Handlers<typeof contract> = {
   ...operatorHandlers,
   ...sessionHandlers,
   ...settingsHandlers,
+  ...usageHandlers,
 };
 
 export function addDashboardApi(app: FastifyInstance, context: ServerContext): void {
@@ -89,8 +91,8 @@ function bodyReader(schema: TObject | undefined): (request: FastifyRequest) => u
   return (request) => checked(check, readJsonBody(request));
 }
 
-/** A query is text: what the schema says is a number, a boolean or a list is made one first. */
-function queryReader(schema: TObject | undefined): (request: FastifyRequest) => unknown {
+/** Throws ApiError `invalid_request`. A query is text: what the schema says is a number, a boolean or a list is made one first. */
+export function queryReader(schema: TObject | undefined): (request: FastifyRequest) => unknown {
   if (!schema) return () => emptyObject;
   const check = compileSchema(schema);
   const types = schema.properties as Record<string, { readonly type?: string }>;

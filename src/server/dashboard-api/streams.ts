@@ -3,6 +3,7 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
 import type { Access, EndpointName } from '../../dashboard-contract/endpoint.ts';
+import { UsageExportQuery } from '../../dashboard-contract/usage.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { Endpoint } from '../../gateway/endpoint.ts';
 import { imageEndpoint } from '../../gateway/image-work.ts';
@@ -14,7 +15,8 @@ import { checkContentType } from '../middleware/body.ts';
 import type { MemoryWait } from '../middleware/wait-for-memory.ts';
 import { checkOrigin } from './access.ts';
 import { finishProvider } from './auth.ts';
-import { admitCaller, dashboardApiPath } from './dispatch.ts';
+import { admitCaller, dashboardApiPath, queryReader } from './dispatch.ts';
+import { sendUsageFile } from './usage-file.ts';
 
 type Stream = {
   readonly access: Access;
@@ -32,6 +34,8 @@ export const streams: Readonly<Record<EndpointName, Stream>> = {
   ...playground('/v1/messages', modelEndpoint(clientFormats.messages)),
   ...playground('/v1/images/generations', imageEndpoint, { heavy: true }),
   'GET /auth/callback/oidc': { access: 'public', handler: finishProvider },
+  /** All records of `GET /accounts/:account/usage` that pass its filters. */
+  'GET /accounts/:account/usage.csv': { access: 'member', handler: usageFile },
 };
 
 export function addDashboardStreams(app: FastifyInstance, context: ServerContext, memoryWait: MemoryWait): void {
@@ -50,6 +54,14 @@ export function addDashboardStreams(app: FastifyInstance, context: ServerContext
       ...(heavy && memoryWait.hooks),
     });
   }
+}
+
+function usageFile(context: ServerContext): Handler {
+  const readQuery = queryReader(UsageExportQuery);
+  return async (request, reply) => {
+    const { accountId } = request.caller!.account!;
+    return sendUsageFile(context, reply, { accountId, query: readQuery(request) as UsageExportQuery });
+  };
 }
 
 /** Runs, and is charged, exactly as the public endpoint. A key that the request may carry besides is not looked at. */

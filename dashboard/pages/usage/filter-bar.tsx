@@ -1,0 +1,129 @@
+import { Button, Group, Menu, Select } from '@mantine/core';
+import { DatePickerInput } from '@mantine/dates';
+import '@mantine/dates/styles.layer.css';
+import { IconCalendar, IconChevronDown } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useApi } from '../../api/use-api.ts';
+import { useMode } from '../../app/account.ts';
+import type { Search } from '../../app/url-state.ts';
+import { KeySelect } from '../../parts/key-select.tsx';
+import { endpointNames, lastDays, outcomeNames, type Filters } from './usage-filters.ts';
+
+type Props = { readonly filters: Filters; readonly setFilters: (patch: Search) => void };
+
+export function FilterBar({ filters, setFilters }: Props) {
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const reset = Object.fromEntries(Object.keys(filters).map((name) => [name, undefined]));
+  return (
+    <Group gap="sm" mb="md" align="center">
+      <Days filters={filters} setFilters={setFilters} />
+      <KeySelect
+        label="Key"
+        placeholder="All keys"
+        mode={useMode()}
+        value={filters.key ?? null}
+        onChange={(key) => setFilters({ key: key?.id })}
+        clearable
+        w={190}
+      />
+      <ModelSelect value={filters.model ?? null} onChange={(model) => setFilters({ model: model ?? undefined })} />
+      <Select
+        aria-label="Endpoint"
+        placeholder="All endpoints"
+        data={Object.entries(endpointNames).map(([value, label]) => ({ value, label }))}
+        value={filters.endpoint ?? null}
+        onChange={(endpoint) => setFilters({ endpoint: endpoint ?? undefined })}
+        clearable
+        w={175}
+      />
+      <Select
+        aria-label="Outcome"
+        placeholder="Any outcome"
+        data={Object.entries(outcomeNames).map(([value, label]) => ({ value, label }))}
+        value={filters.outcome ?? null}
+        onChange={(outcome) => setFilters({ outcome: outcome ?? undefined })}
+        clearable
+        w={150}
+      />
+      {isFiltered && (
+        <Button variant="subtle" color="gray" onClick={() => setFilters(reset)}>
+          Clear filters
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+const spans = [
+  { days: 1, label: 'Today' },
+  { days: 7, label: 'Last 7 days' },
+  { days: 30, label: 'Last 30 days' },
+  { days: 90, label: 'Last 90 days' },
+];
+
+/** Days are the ledger's, of UTC. */
+function Days({ filters, setFilters }: Props) {
+  const { from = null, to = null } = filters;
+  // A range is the address's only when both its ends are chosen.
+  const [today] = useState(() => lastDays(1, Date.now()).to);
+  const [half, setHalf] = useState<string | null>(null);
+  const change = ([first, last]: readonly [string | null, string | null]) => {
+    setHalf(first !== null && last === null ? first : null);
+    if (first === null) setFilters({ from: undefined, to: undefined });
+    else if (last !== null) setFilters({ from: first, to: last });
+  };
+  return (
+    <Group gap={4} wrap="nowrap">
+      <DatePickerInput
+        type="range"
+        aria-label="Days (UTC)"
+        placeholder="All days (UTC)"
+        leftSection={<IconCalendar size={16} aria-hidden />}
+        valueFormat="D MMM YYYY"
+        value={half === null ? [from, to] : [half, null]}
+        onChange={change}
+        allowSingleDateInRange
+        clearable
+        maxDate={today}
+        w={255}
+      />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" px="xs" aria-label="Usual ranges of days">
+            <IconChevronDown size={16} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {spans.map(({ days, label }) => (
+            <Menu.Item key={days} onClick={() => setFilters(lastDays(days, Date.now()))}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Item onClick={() => setFilters({ from: undefined, to: undefined })}>All days</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+}
+
+/** The whole catalogue, and what the address names beside it. */
+function ModelSelect({ value, onChange }: { readonly value: string | null; readonly onChange: (model: string | null) => void }) {
+  const catalogue = useApi('GET /accounts/:account/models', {}).data;
+  const names = new Map([...(catalogue?.chat ?? []), ...(catalogue?.images ?? [])].map(({ id, name }) => [id, name]));
+  if (catalogue) names.set(catalogue.web_search.id, 'Web search');
+  if (value !== null && !names.has(value)) names.set(value, value);
+  return (
+    <Select
+      aria-label="Model"
+      placeholder="All models"
+      data={[...names].map(([id, name]) => ({ value: id, label: name }))}
+      value={value}
+      onChange={onChange}
+      searchable
+      clearable
+      limit={200}
+      nothingFoundMessage="No such model"
+      w={200}
+    />
+  );
+}

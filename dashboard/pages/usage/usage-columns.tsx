@@ -1,0 +1,65 @@
+import { Badge, Group, Text } from '@mantine/core';
+import type { UsageRecord } from '../../../src/dashboard-contract/usage.ts';
+import type { Column } from '../../parts/data-table.tsx';
+import { Money } from '../../parts/money.tsx';
+import { countText, durationText } from '../../parts/number-text.ts';
+import { DateTime } from '../../parts/time-ago.tsx';
+import { endpointName, outcomeNames } from './usage-filters.ts';
+
+export const columns: readonly Column<UsageRecord>[] = [
+  { title: 'Time', render: ({ created_at: at }) => <DateTime at={at} /> },
+  {
+    title: 'Model',
+    phone: 'title',
+    render: ({ model }) => (
+      <Text span inherit style={{ overflowWrap: 'anywhere' }}>
+        {model.name}
+      </Text>
+    ),
+  },
+  { title: 'Key', render: ({ key }) => <KeyName name={key.name} /> },
+  { title: 'Endpoint', phone: 'hidden', render: ({ endpoint }) => endpointName(endpoint) },
+  { title: 'Input', align: 'right', render: ({ input_tokens: tokens }) => countText(tokens) },
+  { title: 'Output', align: 'right', render: (record) => <OutputOf record={record} /> },
+  { title: 'Time taken', align: 'right', render: ({ duration_ms: ms }) => (ms === null ? '–' : durationText(ms)) },
+  { title: 'Cost', align: 'right', render: (record) => <CostOf record={record} /> },
+];
+
+function KeyName({ name }: { readonly name: string }) {
+  if (name === '')
+    return (
+      <Text span inherit c="dimmed">
+        Unnamed
+      </Text>
+    );
+  return (
+    <Text span inherit lineClamp={1} maw={180} title={name}>
+      {name}
+    </Text>
+  );
+}
+
+/** Of the one thing that it sold, beside tokens. */
+export function OutputOf({ record }: { readonly record: UsageRecord }) {
+  const { images, web_searches: searches, output_tokens: tokens } = record;
+  if (images > 0) return `${countText(images)} ${images === 1 ? 'image' : 'images'}`;
+  if (searches > 0 && tokens === 0) return `${countText(searches)} ${searches === 1 ? 'search' : 'searches'}`;
+  return countText(tokens);
+}
+
+function CostOf({ record }: { readonly record: UsageRecord }) {
+  return (
+    <Group component="span" display="inline-flex" gap={6} wrap="nowrap" justify="flex-end">
+      {record.outcome === 'cut-off' && <OutcomeBadge outcome="cut-off" />}
+      <Money micros={record.cost_micros} />
+    </Group>
+  );
+}
+
+export function OutcomeBadge({ outcome }: { readonly outcome: UsageRecord['outcome'] }) {
+  return (
+    <Badge component="span" size="sm" color={outcome === 'complete' ? 'green' : 'orange'}>
+      {outcomeNames[outcome]}
+    </Badge>
+  );
+}

@@ -1,0 +1,95 @@
+// Every request that was charged for, and what it cost.
+import { Type, type Static } from 'typebox';
+import { Mode, PageQuery, type Page } from './common.ts';
+import { endpoint } from './endpoint.ts';
+
+/** `2026-11-21`, of UTC. */
+const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+
+/** What is left out filters nothing. Days are of UTC, and both are included. */
+export const UsageFilters = {
+  mode: Mode,
+  key: Type.Optional(Type.String({ maxLength: 64 })),
+  /** An id of the catalogue. */
+  model: Type.Optional(Type.String({ maxLength: 200 })),
+  endpoint: Type.Optional(Type.Enum(['responses', 'chat', 'messages', 'images', 'web-search'])),
+  outcome: Type.Optional(Type.Enum(['complete', 'cut-off'])),
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+};
+
+/** Of `GET /accounts/:account/usage.csv`, which is a stream and so not among the endpoints below. */
+export const UsageExportQuery = Type.Object(UsageFilters);
+export type UsageExportQuery = Static<typeof UsageExportQuery>;
+
+export type UsageRecord = {
+  readonly request_id: string;
+  readonly created_at: string;
+  readonly mode: Mode;
+  readonly key: { readonly id: string; readonly name: string };
+  readonly model: { readonly id: string; readonly name: string };
+  /** `responses`, `chat`, `messages`, `images`, `web-search` */
+  readonly endpoint: string;
+  /** `cut-off`: the client left, and pays for what had come. */
+  readonly outcome: 'complete' | 'cut-off';
+  readonly streamed: boolean;
+  /** All of the input, cached or not. */
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly images: number;
+  readonly web_searches: number;
+  readonly cost_micros: number;
+  /** From the request's arrival to its charge; null: not known. */
+  readonly duration_ms: number | null;
+};
+
+/** What a request was charged by, as the account pays it. */
+export type UsagePrice = {
+  /** Microdollars for a million tokens. */
+  readonly input_micros: number;
+  readonly cache_read_micros: number;
+  readonly cache_write_micros: number;
+  readonly cache_write_1h_micros: number;
+  readonly output_micros: number;
+  /** Microdollars for one. May have a fraction. */
+  readonly web_search_micros: number;
+  readonly image_micros: number;
+};
+
+export type UsageDetail = UsageRecord & {
+  /** Each token of the input is in one of the first four. */
+  readonly tokens: {
+    readonly input: number;
+    readonly cache_read: number;
+    readonly cache_write: number;
+    readonly cache_write_1h: number;
+    readonly output: number;
+    /** Of the output. */
+    readonly reasoning: number;
+  };
+  /** Who counted the tokens: the provider, or the gateway where the provider did not say. */
+  readonly usage_source: 'upstream' | 'estimate';
+  readonly price_version: string;
+  /** null: it was made before prices were kept. */
+  readonly price: UsagePrice | null;
+  /** Reserved before it ran. */
+  readonly hold_micros: number;
+  /** Of its cost, what neither the balance nor the caps had room for: nobody paid it. */
+  readonly loss_micros: number;
+  /** Who served it. */
+  readonly provider: string;
+  /** Calls to providers that it took. */
+  readonly attempts: number;
+  /** To the first piece of a stream; null: it came whole, or it is not known. */
+  readonly first_byte_ms: number | null;
+};
+
+export const usageEndpoints = {
+  /** Newest first. */
+  'GET /accounts/:account/usage': endpoint<Page<UsageRecord>>()({
+    access: 'member',
+    query: Type.Object({ ...PageQuery, ...UsageFilters }),
+  }),
+  /** Of either mode. */
+  'GET /accounts/:account/usage/:request': endpoint<UsageDetail>()({ access: 'member' }),
+};

@@ -1,0 +1,17 @@
+// Comma-separated values as RFC 4180 has them, safe to open in a spreadsheet.
+// https://www.rfc-editor.org/rfc/rfc4180 and https://owasp.org/www-community/attacks/CSV_Injection
+
+/** null: empty. */
+export type CsvCell = string | number | null;
+
+/** One record with its line end. Texts that a spreadsheet would run as a formula are led by an apostrophe. */
+export function csvRecord(cells: readonly CsvCell[]): string {
+  return `${cells.map(writeCell).join(',')}\r\n`;
+}
+
+function writeCell(cell: CsvCell): string {
+  if (cell === null) return '';
+  if (typeof cell === 'number') return String(cell);
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

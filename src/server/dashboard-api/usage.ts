@@ -1,0 +1,51 @@
+// Every request that was charged for, and what it cost: page by page, and one in full.
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { UsageDetail, usageEndpoints } from '../../dashboard-contract/usage.ts';
+import { readKeyNames } from '../../keys/manage-keys.ts';
+import { ledgerIdOf } from '../../ledger/commands.ts';
+import { readPriceTerms } from '../../ledger/kept-prices.ts';
+import { listCharges } from '../../ledger/queries.ts';
+import { decodeUsageCursor, encodeUsageCursor, type UsageCursor } from '../../ledger/usage-cursor.ts';
+import type { ServerContext } from '../context.ts';
+import type { Handlers } from './handlers.ts';
+import { readPage } from './usage-pages.ts';
+import { toDetail, toRecord } from './usage-records.ts';
+
+const pageRows = 50;
+
+export const usageHandlers: Handlers<typeof usageEndpoints> = {
+  'GET /accounts/:account/usage': async ({ context, account, query }) => {
+    const { limit = pageRows, cursor, ...filters } = query;
+    const page = await readPage(context, account.accountId, { ...filters, limit, cursor: readCursor(cursor) });
+    return {
+      data: page.records.map(({ charge, keyName }) => toRecord(charge, keyName)),
+      next_cursor: page.next && encodeUsageCursor(page.next),
+    };
+  },
+  'GET /accounts/:account/usage/:request': async ({ context, account, params }) => {
+    const found = await findCharge(context, account.accountId, params.request);
+    if (!found) throw new ApiError('not_found', 'There is no charged request of this id in this account.');
+    return found;
+  },
+};
+
+async function findCharge({ database }: ServerContext, accountId: string, requestId: string): Promise<UsageDetail | null> {
+  for (const mode of ['live', 'test'] as const) {
+    const query = { ledgerId: ledgerIdOf(accountId, mode), limit: 1, cursor: null, holdId: requestId };
+    const [charge] = (await listCharges(database.read, query)).charges;
+    if (!charge) continue;
+    const [names, terms] = await Promise.all([
+      readKeyNames(database, [charge.keyId]),
+      charge.priceId === null ? null : readPriceTerms(database.read, charge.priceId),
+    ]);
+    return toDetail(charge, { keyName: names.get(charge.keyId) ?? '', terms });
+  }
+  return null;
+}
+
+function readCursor(cursor: string | undefined): UsageCursor | null {
+  if (cursor === undefined) return null;
+  const position = decodeUsageCursor(cursor);
+  if (!position) throw invalidRequest('cursor', '`cursor` must be the `next_cursor` of the page before, unchanged.');
+  return position;
+}
