@@ -1,0 +1,133 @@
+import { ActionIcon, Button, Group, Paper, Textarea, Tooltip } from '@mantine/core';
+import { IconCode, IconMessages, IconPlayerStopFilled, IconSend2, IconTrash } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import type { Key } from '../../parts/key-select.tsx';
+import { chatFormats, type ChatSettings, type FormatName } from './chat-formats.ts';
+import { ChatSettingsPanel } from './chat-settings.tsx';
+import classes from './chat.module.css';
+import { CodeDialog } from './code-dialog.tsx';
+import { chatChoices, chooseModel } from './model-choices.ts';
+import { TurnView } from './turn-view.tsx';
+import { messagesOf, useConversation } from './use-conversation.ts';
+
+type Props = {
+  readonly catalogue: ModelCatalogue;
+  readonly chosenKey: Key;
+  readonly setKey: (key: Key | null) => void;
+};
+
+const defaults: ChatSettings = { system: '', maxTokens: null, temperature: null, effort: null, stream: true };
+
+export function Chat({ catalogue, chosenKey, setKey }: Props) {
+  const [view, setView] = useUrlState((search) => ({ model: search.model ?? null, format: readFormat(search.format) }));
+  const [settings, setSettings] = useState(defaults);
+  const [draft, setDraft] = useState('');
+  const [isCodeOpen, setCodeOpen] = useState(false);
+  const { turns, isRunning, send, stop, clear } = useConversation();
+  const end = useRef<HTMLDivElement>(null);
+  const choices = chatChoices(catalogue.chat, chosenKey);
+  const model = chooseModel(choices, view.model);
+  const format = chatFormats[view.format];
+  const isSendable = draft.trim() !== '' && model !== null && !isRunning;
+
+  const turnCount = turns.length;
+  useEffect(() => {
+    if (turnCount > 0) end.current?.scrollIntoView({ block: 'nearest' });
+  }, [turnCount]);
+
+  const submit = () => {
+    if (!isSendable) return;
+    send({ text: draft, key: chosenKey.id, model: model.id, format: format.name, settings });
+    setDraft('');
+  };
+  const question = draft.trim() === '' ? (turns.at(-1)?.question ?? 'Hello!') : draft;
+  const before = draft.trim() === '' ? turns.slice(0, -1) : turns;
+
+  return (
+    <div className={classes.layout}>
+      <Paper className={classes.talk} component="section" aria-label="Conversation">
+        <div className={classes.turns} role="log" aria-label="Messages" aria-busy={isRunning} tabIndex={0}>
+          {turns.length === 0 ? (
+            <EmptyState
+              icon={IconMessages}
+              title="Say something to a model"
+              text={`It is asked by ${format.label}, with the key “${chosenKey.name || chosenKey.hint}”.`}
+            />
+          ) : (
+            turns.map((turn) => <TurnView key={turn.id} turn={turn} names={catalogue.chat} />)
+          )}
+          <div ref={end} />
+        </div>
+        <form
+          className={classes.compose}
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <Textarea
+            aria-label="Message"
+            placeholder="Write a message. Enter sends, Shift and Enter begins a new line."
+            autosize
+            minRows={2}
+            maxRows={10}
+            value={draft}
+            onChange={(event) => setDraft(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+              event.preventDefault();
+              submit();
+            }}
+          />
+          <Group justify="space-between" mt="xs" gap="xs">
+            <Group gap="xs">
+              <Button variant="default" leftSection={<IconCode size={16} aria-hidden />} onClick={() => setCodeOpen(true)}>
+                View code
+              </Button>
+              {turns.length > 0 && (
+                <Tooltip label="Clear the conversation">
+                  <ActionIcon size="lg" aria-label="Clear the conversation" onClick={clear}>
+                    <IconTrash size={18} stroke={1.6} aria-hidden />
+                  </ActionIcon>
+                </Tooltip>
+              )}
+            </Group>
+            {isRunning ? (
+              <Button color="red" variant="light" leftSection={<IconPlayerStopFilled size={16} aria-hidden />} onClick={stop}>
+                Stop
+              </Button>
+            ) : (
+              <Button type="submit" disabled={!isSendable} leftSection={<IconSend2 size={16} aria-hidden />}>
+                Send
+              </Button>
+            )}
+          </Group>
+        </form>
+      </Paper>
+      <ChatSettingsPanel
+        chosenKey={chosenKey}
+        setKey={setKey}
+        choices={choices}
+        model={model}
+        setModel={(id) => setView({ model: id })}
+        format={format}
+        setFormat={(name) => setView({ format: name === 'responses' ? undefined : name })}
+        settings={settings}
+        setSettings={(patch) => setSettings({ ...settings, ...patch })}
+      />
+      <CodeDialog
+        opened={isCodeOpen}
+        onClose={() => setCodeOpen(false)}
+        path={format.path}
+        body={format.writeBody({ ...settings, model: model?.id ?? '', messages: messagesOf(before, question) })}
+      />
+    </div>
+  );
+}
+
+function readFormat(text: string | undefined): FormatName {
+  return text === 'chat' || text === 'messages' ? text : 'responses';
+}

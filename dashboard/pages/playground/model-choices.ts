@@ -1,0 +1,28 @@
+// The models that a key may try. Pure.
+import type { ChatModel, ImageModelEntry } from '../../../src/dashboard-contract/models.ts';
+import type { Key } from '../../parts/key-select.tsx';
+
+type AnyModel = Pick<ChatModel | ImageModelEntry, 'id' | 'is_live' | 'price'>;
+type KeyOf = Pick<Key, 'mode' | 'models'>;
+
+export function chatChoices(models: readonly ChatModel[], key: KeyOf): readonly ChatModel[] {
+  return models.filter((model) => isUsable(model, key));
+}
+
+export function imageChoices(models: readonly ImageModelEntry[], key: KeyOf): readonly ImageModelEntry[] {
+  return models.filter((model) => isUsable(model, key));
+}
+
+/** The one that was asked for, by its id or an alias, else the first; null: there is none. */
+export function chooseModel<Model extends Pick<ChatModel, 'id' | 'aliases'>>(
+  choices: readonly Model[],
+  asked: string | null,
+): Model | null {
+  const named = asked === null ? undefined : choices.find(({ id, aliases }) => id === asked || aliases.includes(asked));
+  return named ?? choices[0] ?? null;
+}
+
+/** It has a price, the key's list has it, and something serves it: of test keys the sandbox, whatever it is. */
+function isUsable({ id, price, is_live: isLive }: AnyModel, { mode, models }: KeyOf): boolean {
+  return price !== null && (mode === 'test' || isLive) && (models === null || models.includes(id));
+}

@@ -1,0 +1,47 @@
+import { Group, Select, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { ChatModel, ImageModelEntry } from '../../../src/dashboard-contract/models.ts';
+import { vendorName } from '../models/model-filters.ts';
+
+type Model = Pick<ChatModel | ImageModelEntry, 'id' | 'name' | 'vendor'>;
+
+type Props<M extends Model> = {
+  readonly choices: readonly M[];
+  readonly model: M | null;
+  readonly setModel: (id: string) => void;
+  /** At the right of a name: its price. */
+  readonly hint: (model: M) => ReactNode;
+};
+
+/** By vendor, and found by name or id. */
+export function ModelSelect<M extends Model>({ choices, model, setModel, hint }: Props<M>) {
+  const byId = new Map(choices.map((each) => [each.id, each]));
+  const vendors = [...new Set(choices.map(({ vendor }) => vendor))];
+  return (
+    <Select
+      label="Model"
+      data={vendors.map((vendor) => ({
+        group: vendorName(vendor),
+        items: choices.filter((each) => each.vendor === vendor).map(({ id, name }) => ({ value: id, label: name })),
+      }))}
+      value={model?.id ?? null}
+      onChange={(id) => id !== null && setModel(id)}
+      allowDeselect={false}
+      searchable
+      maxDropdownHeight={360}
+      nothingFoundMessage="No such model"
+      placeholder={choices.length === 0 ? 'The key may use none' : undefined}
+      error={choices.length === 0 ? 'No model can be used with this key now.' : undefined}
+      renderOption={({ option }) => (
+        <Group justify="space-between" wrap="nowrap" gap="xs" w="100%">
+          <Text size="sm" truncate>
+            {option.label}
+          </Text>
+          <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+            {byId.has(option.value) && hint(byId.get(option.value)!)}
+          </Text>
+        </Group>
+      )}
+    />
+  );
+}
