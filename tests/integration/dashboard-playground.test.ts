@@ -1,28 +1,141 @@
 // The playground's endpoints: the public ones once more, for whoever is signed in, with a key of the account that the path names.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { EventParser } from '../../dashboard/api/event-stream.ts';
+import { addPiece, chatFormats, type Piece } from '../../dashboard/pages/playground/chat-formats.ts';
+import { microsFromUsd } from '../../src/lib/money.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
 
 let gateway: TestGateway;
+let member: DashboardClient;
 
 before(async () => {
   gateway = await startGateway();
+  member = await signIn(gateway, { role: 'member' });
 });
 after(() => gateway.stop());
 
-test('without a session nothing runs, even with a key in the header', async () => {
-  const { id, key, account } = await gateway.makeKey();
-  for (const { path, body } of endpoints) {
-    const reply = await gateway.post(`/dashboard-api/accounts/${account}/keys/${id}${path}`, { key, body: body() });
-    assert.equal(reply.status, 401, path);
-    assert.equal(reply.error.code, 'not_signed_in');
+const pathOf = (key: { readonly id: string }, path: string, account = member.account) =>
+  `/accounts/${account}/keys/${key.id}${path}`;
+
+/** A body that each endpoint understands, image generation included. */
+const requests = [
+  ...endpoints.map(({ path, body }) => ({ path, body: body() })),
+  { path: '/v1/images/generations', body: { model: 'flux-2', prompt: 'A cat' } },
+];
+
+for (const { path, body } of requests) {
+  describe(path, () => {
+    test('a member runs it with a key of the account, and is charged as by the key itself', async () => {
+      const key = await gateway.makeKey({ account: member.account });
+      const own = await gateway.post(path, { key: key.key, body });
+      const reply = await member.post(pathOf(key, path), body);
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(reply.costMicros, own.costMicros);
+      const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: key.key });
+      assert.equal(usage.json<{ data: unknown[] }>().data.length, 1);
+    });
+
+    test("a cap and a list of models refuse as the key's own requests, in the endpoint's words", async () => {
+      const capped = await gateway.makeKey({ account: member.account, dailyCapMicros: microsFromUsd(0) });
+      const listed = await gateway.makeKey({ account: member.account, models: ['gpt-4o'] });
+      for (const key of [capped, listed]) {
+        const own = await gateway.post(path, { key: key.key, body });
+        const reply = await member.post(pathOf(key, path), body);
+        assert.ok(reply.status === 403 || reply.status === 429, reply.text);
+        assert.equal(reply.status, own.status);
+        assert.equal(withoutIds(reply), withoutIds(own));
+      }
+    });
+
+    test('a key of others is like one that does not exist; one that is revoked, disabled or expired is refused', async () => {
+      const foreign = await gateway.makeKey();
+      assert.equal((await member.post(pathOf(foreign, path), body)).status, 404);
+      assert.equal((await member.post(pathOf(foreign, path, foreign.account), body)).status, 404);
+      assert.equal((await member.post(pathOf({ id: 'key_none' }, path), body)).status, 404);
+      const old = await gateway.makeKey({ account: member.account, expiresAtMs: 1 });
+      const admin = await signIn(gateway, { role: 'admin', account: member.account });
+      const [revoked, disabled] = [await gateway.makeKey(admin), await gateway.makeKey(admin)];
+      assert.equal((await admin.post(`/accounts/${admin.account}/keys/${revoked.id}/revoke`)).status, 200);
+      assert.equal((await admin.post(`/accounts/${admin.account}/keys/${disabled.id}/disable`)).status, 200);
+      for (const key of [old, revoked, disabled]) {
+        const reply = await member.post(pathOf(key, path), body);
+        assert.equal(reply.status, 401, reply.text);
+        assert.equal(reply.error.code, 'invalid_api_key');
+      }
+    });
+
+    test('without a session nothing runs, even with a key in the header; nor from the page of another site', async () => {
+      const key = await gateway.makeKey({ account: member.account });
+      const url = `/dashboard-api${pathOf(key, path)}`;
+      const reply = await gateway.post(url, { key: key.key, body });
+      assert.equal(reply.status, 401);
+      assert.equal(reply.error.code, 'not_signed_in');
+      const foreign = await member.send('POST', pathOf(key, path), { body, headers: { origin: 'https://elsewhere.example' } });
+      assert.equal(foreign.status, 403);
+    });
+  });
+}
+
+test('a key in the header changes nothing', async () => {
+  const [key, other] = [await gateway.makeKey({ account: member.account }), await gateway.makeKey()];
+  const headers = { authorization: `Bearer ${other.key}`, 'x-api-key': 'tg_live_nonsense' };
+  const reply = await member.send('POST', pathOf(key, '/v1/responses'), { body: requests[0]!.body, headers });
+  assert.equal(reply.status, 200);
+  const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: key.key });
+  assert.equal(usage.json<{ data: unknown[] }>().data.length, 1);
+});
+
+describe('what the page reads of an answer', () => {
+  const ask = {
+    model: 'gpt-5-mini',
+    messages: [{ role: 'user', text: 'sandbox: think=Let me see.\nHello, "you"!' }],
+    system: 'Be brief.',
+    maxTokens: 300,
+    temperature: null,
+    effort: 'low',
+  } as const;
+  for (const format of Object.values(chatFormats)) {
+    test(`${format.name}: whole and streamed say the same, with reasoning, tokens and cost`, async () => {
+      const key = await gateway.makeKey({ account: member.account });
+      const whole = await member.post(pathOf(key, format.path), format.writeBody({ ...ask, stream: false }));
+      assert.equal(whole.status, 200, whole.text);
+      const streamed = await member.post(pathOf(key, format.path), format.writeBody({ ...ask, stream: true }));
+      const parts = new EventParser().push(streamed.text);
+      let answer: Piece = {};
+      for (const part of parts) {
+        if (part.kind === 'event' && part.data !== '[DONE]')
+          answer = addPiece(answer, format.readEvent(part.event, JSON.parse(part.data)));
+      }
+      assert.deepEqual(answer, { ...answer, ...addPiece({}, format.readAnswer(whole.json())) });
+      assert.match(answer.text!, /You said: Hello, "you"!/);
+      assert.equal(answer.reasoning, 'Let me see.');
+      assert.ok(answer.inputTokens! > 0 && answer.outputTokens! > 0);
+      const comments = parts.filter((part) => part.kind === 'comment').map(({ text }) => text);
+      assert.ok(
+        comments.some((text) => text.includes(`cost_micros=${whole.costMicros} `)),
+        comments.join(),
+      );
+    });
+
+    test(`${format.name}: a stream that fails in the middle says why`, async () => {
+      const key = await gateway.makeKey({ account: member.account });
+      const messages = [{ role: 'user', text: 'sandbox: cut_after=2\nHello, you there!' }] as const;
+      const reply = await member.post(pathOf(key, format.path), format.writeBody({ ...ask, messages, stream: true }));
+      let answer: Piece = {};
+      for (const part of new EventParser().push(reply.text)) {
+        if (part.kind === 'event' && part.data !== '[DONE]')
+          answer = addPiece(answer, format.readEvent(part.event, JSON.parse(part.data)));
+      }
+      assert.ok(answer.error, reply.text);
+      assert.match(answer.error.message, /\w/);
+    });
   }
 });
 
-test('the page of another site cannot send one', async () => {
-  const { id, account } = await gateway.makeKey();
-  const headers = { origin: 'https://elsewhere.example' };
-  const reply = await gateway.post(`/dashboard-api/accounts/${account}/keys/${id}/v1/responses`, { headers, body: {} });
-  assert.equal(reply.status, 403);
-});
+function withoutIds({ text, requestId }: Reply): string {
+  return text.replaceAll(requestId, 'req');
+}

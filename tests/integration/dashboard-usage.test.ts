@@ -1,0 +1,241 @@
+// What the dashboard shows of charged requests: the list with its filters, each one in full, and the file of all.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { UsageDetail, UsageRecord } from '../../src/dashboard-contract/usage.ts';
+import { formatUsd, type Micros } from '../../src/lib/money.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+
+let gateway: TestGateway;
+let member: DashboardClient;
+let first: { readonly id: string; readonly key: string };
+let second: { readonly id: string; readonly key: string };
+
+/** Over two of the file's steps. */
+const requestCount = 520;
+
+type PageOf<Row> = { readonly data: readonly Row[]; readonly next_cursor: string | null };
+
+before(async () => {
+  gateway = await startGateway();
+  member = await signIn(gateway, { role: 'member' });
+  const { account } = member;
+  first = await gateway.makeKey({ account, name: '=HYPERLINK("http://x", "y")' });
+  second = await gateway.makeKey({ account, name: 'Zweiter, "Schlüssel"\n日本' });
+  const ask = (text: string) => ({ model: 'gpt-5-mini', messages: [{ role: 'user', content: text }], max_tokens: 50 });
+  const texts = Array.from({ length: requestCount }, (_, index) => `Hello ${index}`);
+  while (texts.length > 0) {
+    const replies = await Promise.all(
+      texts.splice(0, 40).map((text) => gateway.post('/v1/chat/completions', { key: first.key, body: ask(text) })),
+    );
+    assert.ok(replies.every(({ status }) => status === 200));
+  }
+  const model = 'claude-haiku-4-5';
+  const messages = { model, max_tokens: 50, messages: ask('Hi').messages, stream: true };
+  for (const [path, body] of [
+    ['/v1/messages', messages],
+    ['/v1/responses', { model, input: 'Hi' }],
+    ['/v1/images/generations', { model: 'flux-2', prompt: 'A cat', n: 2 }],
+    ['/v1/web-search', { query: 'cats' }],
+  ] as const) {
+    assert.equal((await gateway.post(path, { key: second.key, body })).status, 200, path);
+  }
+});
+after(() => gateway.stop());
+
+const list = async (query: string) => {
+  const reply = await member.get(`/accounts/${member.account}/usage?mode=test&${query}`);
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json<PageOf<UsageRecord>>();
+};
+
+async function all(query = ''): Promise<UsageRecord[]> {
+  const records: UsageRecord[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const page: PageOf<UsageRecord> = await list(`${query}&limit=100&cursor=${encodeURIComponent(cursor)}`);
+    records.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return records;
+}
+
+test('the list is the same as the API gives, page by page', async () => {
+  const records = await all();
+  assert.equal(records.length, requestCount + 4);
+  const own: Record<string, unknown>[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const reply = await gateway.get(`/v1/usage?limit=100&cursor=${encodeURIComponent(cursor)}`, { key: first.key });
+    const page: PageOf<Record<string, unknown>> = reply.json();
+    own.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  assert.deepEqual(
+    records.map((record) => [
+      record.request_id,
+      record.created_at,
+      record.model.name,
+      record.input_tokens,
+      record.output_tokens,
+      record.cost_micros,
+    ]),
+    own.map((record) => [
+      record['request_id'],
+      record['created_at'],
+      record['model'],
+      record['input_tokens'],
+      record['output_tokens'],
+      Math.round(Number(record['cost_cents']) * 10_000),
+    ]),
+  );
+});
+
+test('filters work alone and together', async () => {
+  const count = async (query: string) => (await all(query)).length;
+  assert.equal(await count(`key=${second.id}`), 4);
+  assert.equal(await count('model=claude-haiku-4-5'), 2);
+  assert.equal(await count('model=web-search'), 1);
+  assert.equal(await count('endpoint=chat'), requestCount);
+  assert.equal(await count('endpoint=images'), 1);
+  assert.equal(await count('outcome=complete'), requestCount + 4);
+  assert.equal(await count('outcome=cut-off'), 0);
+  assert.equal(await count(`key=${second.id}&model=claude-haiku-4-5&endpoint=messages`), 1);
+  const days = [...new Set((await all()).map(({ created_at: at }) => at.slice(0, 10)))];
+  assert.equal(await count(`from=${days.at(-1)}&to=${days[0]}`), requestCount + 4);
+  assert.equal(await count('to=2020-01-01'), 0);
+  assert.equal(await count('from=2999-01-01'), 0);
+  const live = await member.get(`/accounts/${member.account}/usage?mode=live`);
+  assert.deepEqual(live.json<PageOf<UsageRecord>>().data, []);
+});
+
+test('what is no filter is refused at its field', async () => {
+  for (const [query, param] of [
+    ['from=2026-02-30', 'from'],
+    ['to=yesterday', 'to'],
+    ['endpoint=other', 'endpoint'],
+    ['outcome=failed', 'outcome'],
+    ['cursor=x', 'cursor'],
+    ['limit=0', 'limit'],
+  ]) {
+    const reply = await member.get(`/accounts/${member.account}/usage?mode=test&${query}`);
+    assert.equal(reply.status, 400, query);
+    assert.equal(reply.error.param, param);
+  }
+  assert.equal((await member.get(`/accounts/${member.account}/usage`)).error.param, 'mode');
+});
+
+test('a request in full adds up to what was charged', async () => {
+  for (const { request_id: id } of await all(`key=${second.id}`)) {
+    const detail = (await member.get(`/accounts/${member.account}/usage/${id}`)).json<UsageDetail>();
+    const { tokens, price, images, web_searches: searches } = detail;
+    assert.ok(price);
+    const micros =
+      (tokens.input * price.input_micros +
+        tokens.cache_read * price.cache_read_micros +
+        tokens.cache_write * price.cache_write_micros +
+        tokens.cache_write_1h * price.cache_write_1h_micros +
+        tokens.output * price.output_micros) /
+        1_000_000 +
+      images * price.image_micros +
+      searches * price.web_search_micros;
+    assert.ok(Math.abs(detail.cost_micros - micros) < 1, JSON.stringify(detail));
+    assert.ok(detail.hold_micros >= detail.cost_micros);
+    assert.equal(detail.loss_micros, 0);
+    assert.equal(detail.key.name, 'Zweiter, "Schlüssel"\n日本');
+    assert.equal(detail.attempts, 1);
+    assert.ok(detail.duration_ms !== null);
+    assert.equal(detail.first_byte_ms !== null, detail.streamed);
+    assert.ok(!JSON.stringify(detail).includes('upstream_cost'), 'what the operator pays is told to nobody');
+  }
+});
+
+test('the file has what the list has, whatever the names in it', async () => {
+  for (const query of ['', `key=${second.id}`, 'endpoint=messages&outcome=complete', 'to=2020-01-01']) {
+    const reply = await member.get(`/accounts/${member.account}/usage.csv?mode=test&${query}`);
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.headers['content-type'], 'text/csv; charset=utf-8; header=present');
+    assert.match(String(reply.headers['content-disposition']), /^attachment; filename="usage-test[\w-]*\.csv"$/);
+    const [titles, ...rows] = readCsv(reply.text);
+    const records = await all(query);
+    assert.equal(rows.length, records.length);
+    const expected = records.map((record) => ({
+      created_at: record.created_at,
+      request_id: record.request_id,
+      key_id: record.key.id,
+      key_name: record.key.name.startsWith('=') ? `'${record.key.name}` : record.key.name,
+      model: record.model.id,
+      model_name: record.model.name,
+      endpoint: record.endpoint,
+      outcome: record.outcome,
+      streamed: String(record.streamed),
+      input_tokens: String(record.input_tokens),
+      output_tokens: String(record.output_tokens),
+      images: String(record.images),
+      web_searches: String(record.web_searches),
+      cost_usd: formatUsd(record.cost_micros as Micros),
+      duration_ms: record.duration_ms === null ? '' : String(record.duration_ms),
+    }));
+    const told = rows.map((row) => Object.fromEntries(titles!.map((title, index) => [title, row[index]])));
+    assert.deepEqual(
+      told.map((row) => Object.fromEntries(Object.keys(expected[0] ?? {}).map((name) => [name, row[name]]))),
+      expected,
+    );
+  }
+});
+
+test('who leaves in the middle of the file harms nobody', async () => {
+  const { request, response } = gateway.open(`/dashboard-api/accounts/${member.account}/usage.csv?mode=test`, {
+    method: 'GET',
+    headers: { cookie: member.cookie },
+  });
+  const answer = await response;
+  answer.once('data', () => request.destroy());
+  await new Promise((resolve) => {
+    answer.once('close', resolve);
+    answer.resume();
+  });
+  assert.equal((await member.get(`/accounts/${member.account}/usage.csv?mode=test`)).status, 200);
+});
+
+test('of other accounts nothing is told', async () => {
+  const stranger = await signIn(gateway, { role: 'owner' });
+  const [{ request_id: id }] = (await list('limit=1')).data as [UsageRecord];
+  const refused: Reply[] = [
+    await stranger.get(`/accounts/${member.account}/usage?mode=test`),
+    await stranger.get(`/accounts/${member.account}/usage/${id}`),
+    await stranger.get(`/accounts/${member.account}/usage.csv?mode=test`),
+    await stranger.get(`/accounts/${stranger.account}/usage/${id}`),
+    await member.get(`/accounts/${member.account}/usage/req_none`),
+  ];
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    [404, 404, 404, 404, 404],
+  );
+  const filtered = await stranger.get(`/accounts/${stranger.account}/usage?mode=test&key=${first.id}`);
+  assert.deepEqual(filtered.json<PageOf<UsageRecord>>().data, []);
+  const file = await stranger.get(`/accounts/${stranger.account}/usage.csv?mode=test&key=${first.id}`);
+  assert.equal(readCsv(file.text).length, 1, 'only its head');
+});
+
+test('without a session there is no file', async () => {
+  const reply = await gateway.get(`/dashboard-api/accounts/${member.account}/usage.csv?mode=test`);
+  assert.equal(reply.status, 401);
+});
+
+/** Another reading of RFC 4180 than the writer's. */
+function readCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
+  for (let match = cell.exec(text); match; match = cell.exec(text)) {
+    row.push(match[1]?.replaceAll('""', '"') ?? match[2]!);
+    if (match[3] === ',') continue;
+    rows.push(row);
+    row = [];
+    if (cell.lastIndex === text.length) break;
+  }
+  assert.equal(cell.lastIndex, text.length, 'all of it is CSV');
+  return rows;
+}
