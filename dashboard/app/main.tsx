@@ -17,7 +17,7 @@ import { cssVariables, theme } from './theme.ts';
 const queryClient = createQueryClient(() => {
   const { href, pathname } = router.state.location;
   if (pathname === '/sign-in') return;
-  void leave(queryClient, () => router.navigate({ to: '/sign-in', search: { next: href }, replace: true }));
+  leave(href);
 });
 const router = createAppRouter(queryClient);
 

@@ -14,12 +14,7 @@ import { NavigationList } from './navigation-list.tsx';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu.tsx';
 
-/** Nothing while whoever has just signed out is led away. */
 export function Shell() {
-  return useSession().user ? <SignedInShell /> : null;
-}
-
-function SignedInShell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const { features } = useSession();
   const { is_operator: isOperator } = useUser();

@@ -8,9 +8,8 @@ import {
   type MantineColorScheme,
 } from '@mantine/core';
 import { IconCheck, IconDeviceDesktop, IconLogout, IconMoon, IconSettings, IconSun } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { signOut } from '../api/sign-in.ts';
+import { api } from '../api/client.ts';
 import { leave, useUser } from '../api/session.ts';
 import { showError } from '../parts/notify.ts';
 
@@ -24,12 +23,11 @@ const schemes = [
 export function UserMenu() {
   const user = useUser();
   const navigate = useNavigate();
-  const client = useQueryClient();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const signOutHere = async () => {
     try {
-      await signOut();
-      await leave(client, () => navigate({ to: '/sign-in', search: { account: undefined, mode: undefined } }));
+      await api('POST /auth/sign-out', {});
+      leave();
     } catch (error) {
       showError(error);
     }

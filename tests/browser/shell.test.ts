@@ -1,24 +1,235 @@
-// The shell of the dashboard in a real browser.
+// The shell of the dashboard in a real browser: who sees which pages, how one gets around, and what the first page weighs.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { checkAccessibility, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 let gateway: TestGateway;
 let browser: TestBrowser;
+let owner: DashboardClient;
+let operator: DashboardClient;
+
 before(async () => {
   [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
+  operator = await signIn(gateway, { role: null, operator: true, name: 'Grace Hopper' });
 });
 after(async () => {
   await browser.close();
   await gateway.stop();
 });
 
+const accountPages = ['Overview', 'Keys', 'Usage', 'Models', 'Playground', 'Billing', 'Settings'];
+const operatorPages = ['Accounts', 'All keys', 'Providers', 'Catalogue', 'Configuration', 'Audit log'];
+
+function heading(page: Page, name: string) {
+  return page.getByRole('heading', { level: 1, name, exact: true });
+}
+
+test('whoever is not signed in is asked to, and comes to the page he wanted', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/usage?mode=test');
+    await heading(page, 'Sign in').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('next'), '/usage?mode=test');
+    await checkAccessibility(page);
+    await page
+      .context()
+      .addCookies([{ name: owner.cookie.split('=')[0]!, value: owner.cookie.split(/=(.*)/s)[1]!, url: gateway.url }]);
+    await page.reload();
+    await heading(page, 'Usage').waitFor();
+  });
+});
+
+test('an owner sees the pages of his account, and none of the operator', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/');
+    for (const name of accountPages) {
+      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+      await heading(page, name).waitFor();
+      assert.match(await page.title(), new RegExp(`^${name} · `));
+      await checkAccessibility(page);
+    }
+    assert.equal(await page.getByRole('navigation', { name: 'Operator' }).count(), 0);
+    await page.goto('/operator/accounts');
+    await heading(page, 'There is no such page').waitFor();
+  });
+});
+
+test('an operator without an account sees the operator pages, and is told why there are no others', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
+    await page.goto('/');
+    await page.getByText('You belong to no account yet').waitFor();
+    for (const name of operatorPages) {
+      await page.getByRole('navigation', { name: 'Operator' }).getByRole('link', { name, exact: true }).click();
+      await heading(page, name).waitFor();
+      await checkAccessibility(page);
+    }
+  });
+});
+
+test('a link to an account of others says that it is not yours', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/keys?account=acc_of_others');
+    await page.getByText('This account is not yours').waitFor();
+    await checkAccessibility(page);
+  });
+});
+
+test('every page can be reached with the keyboard alone', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/');
+    await heading(page, 'Overview').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await focusedText(page), 'Skip to the page');
+    await page.keyboard.press('Control+K');
+    const box = page.getByRole('dialog', { name: 'Go to a page' });
+    await box.waitFor();
+    await page.waitForTimeout(300);
+    await checkAccessibility(page);
+    await page.keyboard.type('invite');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Settings').waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'page');
+    const link = page.getByRole('navigation').getByRole('link', { name: 'Billing' });
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await heading(page, 'Billing').waitFor();
+  });
+});
+
+function focusedText(page: Page): Promise<string | null | undefined> {
+  return page.evaluate(() => document.activeElement?.textContent);
+}
+
+test('test mode stays from page to page, and is part of the address', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/keys');
+    await heading(page, 'Keys').waitFor();
+    await page.getByRole('switch', { name: 'Test mode' }).check();
+    await page.getByRole('note').filter({ hasText: 'Test mode' }).waitFor();
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await heading(page, 'Usage').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('mode'), 'test');
+    await page.getByRole('switch', { name: 'Test mode' }).uncheck();
+    await page.waitForURL((url) => !url.searchParams.has('mode'));
+  });
+});
+
+test('light and dark follow the system, and what is chosen instead stays', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, colorScheme }, async (page) => {
+      await page.goto('/');
+      await heading(page, 'Overview').waitFor();
+      assert.equal(await schemeOf(page), colorScheme);
+      await checkAccessibility(page);
+      await takePicture(page, `shell-${colorScheme}`);
+      const other = colorScheme === 'dark' ? 'light' : 'dark';
+      await page.getByRole('button', { name: 'You: Ada Lovelace' }).click();
+      await page.getByRole('menuitem', { name: other === 'dark' ? 'Dark' : 'Light' }).click();
+      assert.equal(await schemeOf(page), other);
+      await page.reload();
+      await heading(page, 'Overview').waitFor();
+      assert.equal(await schemeOf(page), other);
+    });
+  }
+});
+
+/** By the paint, not by a mark: what is read must be dark on light, or light on dark. */
+async function schemeOf(page: Page): Promise<'light' | 'dark'> {
+  const channels = await page.evaluate(() => /\d+/.exec(getComputedStyle(document.body).backgroundColor)?.[0]);
+  return Number(channels) > 127 ? 'light' : 'dark';
+}
+
+test('on a phone nothing is wider than the screen, and the navigation opens and closes', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, viewport: phone }, async (page) => {
+    await page.goto('/?mode=test');
+    await heading(page, 'Overview').waitFor();
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= phone.width);
+    assert.equal(await page.getByRole('link', { name: 'Keys', exact: true }).count(), 0);
+    await page.getByRole('button', { name: 'Navigation', exact: true }).click();
+    await page.waitForTimeout(300);
+    await checkAccessibility(page);
+    await takePicture(page, 'shell-phone-navigation');
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await heading(page, 'Keys').waitFor();
+    await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'hidden' });
+    await takePicture(page, 'shell-phone');
+  });
+});
+
+test('signing out ends the session, and what it showed is gone', async () => {
+  const leaver = await signIn(gateway, { role: 'member', name: 'Alan Turing' });
+  await browser.withPage({ baseUrl: gateway.url, cookie: leaver.cookie }, async (page) => {
+    await page.goto('/');
+    await page.getByRole('button', { name: 'You: Alan Turing' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in').waitFor();
+    assert.equal((await leaver.get(`/accounts/${leaver.account}/members`)).status, 401);
+    await page.goto('/keys');
+    await heading(page, 'Sign in').waitFor();
+  });
+});
+
 test('a page that does not exist says so', async () => {
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/no/such/page');
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
-    assert.match(await page.title(), /not found/i);
+    await heading(page, 'There is no such page').waitFor();
     await checkAccessibility(page);
   });
+});
+
+/** What the guard of every browser test is for: one that cannot fail proves nothing. */
+test('errors of a page and requests to other origins fail a test', async () => {
+  const visit = (fault: () => void) =>
+    browser.withPage({ baseUrl: gateway.url }, async (page) => {
+      await page.goto('/sign-in');
+      await heading(page, 'Sign in').waitFor();
+      await page.evaluate(fault);
+      await page.waitForTimeout(300);
+    });
+  await assert.rejects(
+    visit(() => console.error('broken')),
+    /broken/,
+  );
+  await assert.rejects(
+    visit(
+      () =>
+        void setTimeout(() => {
+          throw new Error('thrown late');
+        }),
+    ),
+    /thrown late/,
+  );
+  await assert.rejects(
+    visit(() => void fetch('http://127.0.0.1:9/').catch(() => {})),
+    /another origin|content security policy/i,
+  );
+  await assert.rejects(
+    visit(() => document.body.insertAdjacentHTML('beforeend', '<p style="color: red">x</p>')),
+    /content security policy/i,
+  );
+});
+
+type Chunk = { readonly file: string; readonly css?: readonly string[]; readonly imports?: readonly string[] };
+
+test('the first page weighs less than 300 kB, as it is sent', () => {
+  const folder = join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard');
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Readonly<Record<string, Chunk>>;
+  for (const start of ['pages/overview/page.tsx', 'pages/sign-in/page.tsx']) {
+    const files = new Set<string>();
+    const add = (name: string) => {
+      const { file, css = [], imports = [] } = manifest[name]!;
+      if (files.has(file)) return;
+      for (const each of [file, ...css]) files.add(each);
+      imports.forEach(add);
+    };
+    ['index.html', start].forEach(add);
+    const bytes = [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(folder, file)), { level: 9 }).length, 0);
+    assert.ok(bytes < 300_000, `${start} loads ${bytes} bytes, in ${[...files].join(', ')}`);
+  }
 });

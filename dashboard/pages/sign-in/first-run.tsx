@@ -2,7 +2,7 @@
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useSession } from '../../api/session.ts';
-import { completeFirstRun } from '../../api/sign-in.ts';
+import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
@@ -39,7 +39,7 @@ function FirstRun({ token }: { readonly token: string }) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ name, email, password }) => {
-      await completeFirstRun({ token, name: name.trim(), email: email.trim(), password });
+      await api('POST /auth/first-run', { body: { token, name: name.trim(), email: email.trim(), password } });
       // A new installation has no money yet; what can be tried at once is the sandbox.
       await enter(features.test_mode ? '/?mode=test' : '/');
     },

@@ -3,7 +3,7 @@ import { Button, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useSession } from '../../api/session.ts';
-import { askForPasswordReset } from '../../api/sign-in.ts';
+import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
@@ -35,7 +35,7 @@ function AskForLink({ onSent, footer }: { readonly onSent: () => void; readonly 
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ email }) => {
-      await askForPasswordReset(email.trim());
+      await api('POST /auth/password-reset', { body: { email: email.trim() } });
       onSent();
     },
     { email: 'email' },

@@ -1,12 +1,11 @@
 // Accepting an invitation to an account: as the user who is signed in, or by becoming one.
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
-import { sessionQuery, useSession } from '../../api/session.ts';
-import { acceptInvitation, readInvitation, signOut, type InvitationInfo } from '../../api/sign-in.ts';
+import { useSession } from '../../api/session.ts';
+import { api, type Output } from '../../api/client.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
@@ -17,12 +16,14 @@ import { NewUserFields } from './new-user-fields.tsx';
 import { FailedCard, LoadingCard, useTokenQuery } from './one-time-link.tsx';
 import { useEnter } from './use-enter.ts';
 
+type InvitationInfo = Output<'POST /auth/invitation'>;
+
 type Props = { readonly token: string; readonly invitation: InvitationInfo };
 
 export function Page() {
   const { user } = useSession();
   const [token] = useUrlState((search) => search.token ?? '');
-  const query = useTokenQuery('invitation', token, readInvitation);
+  const query = useTokenQuery('invitation', token, () => api('POST /auth/invitation', { body: { token } }));
   if (query.isPending && token !== '') return <LoadingCard />;
   if (query.error && query.error.status !== 404) return <FailedCard error={query.error} onRetry={() => void query.refetch()} />;
   const invitation = query.data;
@@ -54,7 +55,7 @@ function AcceptAsUser({ token, invitation }: Props) {
     setRunning(true);
     setError(null);
     try {
-      const { account_id: account } = await acceptInvitation({ token });
+      const { account_id: account } = await api('POST /auth/invitation/accept', { body: { token } });
       await enter(`/?account=${account}`);
     } catch (thrown) {
       setError(toApiError(thrown));
@@ -72,14 +73,13 @@ function AcceptAsUser({ token, invitation }: Props) {
 }
 
 function ForSomebodyElse({ email, invitation }: { readonly email: string; readonly invitation: InvitationInfo }) {
-  const client = useQueryClient();
-  const leave = async () => {
-    await signOut();
-    await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+  const signOut = async () => {
+    await api('POST /auth/sign-out', {});
+    location.reload();
   };
   return (
     <Card title={titleOf(invitation)} text={`This invitation is for ${invitation.email}, and you are signed in as ${email}.`}>
-      <Button fullWidth onClick={() => void leave()}>
+      <Button fullWidth onClick={() => void signOut()}>
         Sign out and go on
       </Button>
       <ButtonLink to="/" variant="default" fullWidth>
@@ -110,7 +110,7 @@ function BecomeUser({ token, invitation }: Props) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ name, password }) => {
-      const { account_id: account } = await acceptInvitation({ token, name: name.trim(), password });
+      const { account_id: account } = await api('POST /auth/invitation/accept', { body: { token, name: name.trim(), password } });
       await enter(`/?account=${account}`);
     },
     { name: 'name', password: 'password' },

@@ -3,21 +3,21 @@ import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { ApiError } from '../../api/api-error.ts';
-import { readLink, type LinkInfo } from '../../api/sign-in.ts';
+import { api, type Output } from '../../api/client.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { Card } from './card.tsx';
 
 type Props = {
-  readonly kind: LinkInfo['kind'];
+  readonly kind: Output<'POST /auth/link'>['kind'];
   /** How to get another. */
   readonly remedy: ReactNode;
-  readonly children: (token: string, link: LinkInfo) => ReactNode;
+  readonly children: (token: string, link: Output<'POST /auth/link'>) => ReactNode;
 };
 
 export function OneTimeLink({ kind, remedy, children }: Props) {
   const [token] = useUrlState((search) => search.token ?? '');
-  const link = useTokenQuery('link', token, readLink);
+  const link = useTokenQuery('link', token, () => api('POST /auth/link', { body: { token } }));
   if (link.isPending && token !== '') return <LoadingCard />;
   if (link.data?.kind === kind) return children(token, link.data);
   if (link.error && link.error.status !== 404) return <FailedCard error={link.error} onRetry={() => void link.refetch()} />;
@@ -25,10 +25,10 @@ export function OneTimeLink({ kind, remedy, children }: Props) {
 }
 
 /** Asked once: a link that is used while its page is open is no news to the page that used it. */
-export function useTokenQuery<Answer>(name: string, token: string, read: (token: string) => Promise<Answer>) {
+export function useTokenQuery<Answer>(name: string, token: string, read: () => Promise<Answer>) {
   return useQuery<Answer, ApiError>({
     queryKey: [name, token],
-    queryFn: () => read(token),
+    queryFn: read,
     enabled: token !== '',
     staleTime: Infinity,
     refetchOnWindowFocus: false,

@@ -3,7 +3,7 @@ import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantin
 import { useForm } from '@mantine/form';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { giveSecondFactor, signIn, startOidc } from '../../api/sign-in.ts';
+import { api } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
@@ -60,7 +60,7 @@ function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ email, password }) => {
-      const step = await signIn({ email: email.trim(), password });
+      const step = await api('POST /auth/sign-in', { body: { email: email.trim(), password } });
       if (step.next === 'second-factor') onSecondFactor();
       else await enter(next);
     },
@@ -117,7 +117,7 @@ function ProviderButton({ name, next }: { readonly name: string; readonly next: 
   const leave = async () => {
     setLeaving(true);
     try {
-      const { url } = await startOidc(next);
+      const { url } = await api('POST /auth/oidc', { body: { next } });
       location.href = url;
     } catch (error) {
       setLeaving(false);
@@ -145,7 +145,7 @@ function SecondFactor({ next, onRestart }: { readonly next: string; readonly onR
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ code }) => {
-      await giveSecondFactor({ code: kind === 'totp' ? code.replaceAll(/\s/g, '') : code.trim(), kind });
+      await api('POST /auth/second-factor', { body: { code: kind === 'totp' ? code.replaceAll(/\s/g, '') : code.trim(), kind } });
       await enter(next);
     },
     { code: 'code' },

@@ -2,7 +2,7 @@
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
-import { completePasswordReset } from '../../api/sign-in.ts';
+import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
@@ -25,7 +25,7 @@ function NewPassword({ token, email }: { readonly token: string; readonly email:
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ password }) => {
-      await completePasswordReset({ token, password });
+      await api('POST /auth/password-reset/complete', { body: { token, password } });
       await navigate({ to: '/sign-in', search: { reset: 'done' }, replace: true });
     },
     { password: 'password' },

@@ -3,7 +3,7 @@ import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useSession } from '../../api/session.ts';
-import { signUp } from '../../api/sign-in.ts';
+import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
@@ -43,7 +43,7 @@ function SignUp({ onSent }: { readonly onSent: (email: string) => void }) {
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
     async ({ name, email, password }) => {
-      const { next } = await signUp({ name: name.trim(), email: email.trim(), password });
+      const { next } = await api('POST /auth/sign-up', { body: { name: name.trim(), email: email.trim(), password } });
       if (next === 'check-email') onSent(email.trim());
       else await enter('/');
     },

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
-import { verifyEmail } from '../../api/sign-in.ts';
+import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Card } from './card.tsx';
@@ -25,7 +25,7 @@ function VerifyEmail({ token, email }: { readonly token: string; readonly email:
     setState('running');
     setError(null);
     try {
-      await verifyEmail(token);
+      await api('POST /auth/verify-email', { body: { token } });
       setState('done');
     } catch (thrown) {
       setError(toApiError(thrown));
