@@ -6,8 +6,6 @@ import type { Database } from '../../src/db/database.ts';
 import { keyStateOf, listKeys, searchKeys, type KeySearch } from '../../src/keys/list-keys.ts';
 import { createKey, revokeKey, setKeyDisabled, updateKey } from '../../src/keys/manage-keys.ts';
 import { createLedgers } from '../../src/ledger/create-ledgers.ts';
-import { readKeySpend } from '../../src/ledger/key-spend.ts';
-import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
 import { micros } from '../../src/lib/money.ts';
 import { onEachStore, run } from './stores.ts';
 
@@ -111,32 +109,6 @@ onEachStore((store) => {
       ['0', '1', '2', '3', '4'],
       `a chain without a gap: ${JSON.stringify(steps)}`,
     );
-  });
-
-  test('what a key has spent and holds is of this UTC day and month only', async (t) => {
-    const database = await store.openDatabase(t);
-    await addAccount(database, 'acc', ['k', 'idle']);
-    const clock = { nowMs: startMs };
-    const books = store.openStore(t, database, { clock });
-    const hold = (holdId: string) => ({ holdId, ledgerId: 'acc:live', keyId: 'k' }) as const;
-    await books.run([creditOf('acc:live', 1_000), reserveOf(hold('a'), 40), settleOf(hold('a'), 30), reserveOf(hold('b'), 20)]);
-    const spendAt = async (nowMs: number) => {
-      const spend = await readKeySpend(database.read, ['k', 'idle'], nowMs);
-      return ['k', 'idle'].map((id) => {
-        const { day, month } = spend.get(id)!;
-        return [day.settledMicros, day.heldMicros, month.settledMicros, month.heldMicros];
-      });
-    };
-    assert.deepEqual(await spendAt(startMs), [
-      [30, 20, 30, 20],
-      [0, 0, 0, 0],
-    ]);
-    const { day, month } = (await readKeySpend(database.read, ['k'], startMs)).get('k')!;
-    assert.equal(new Date(day.resetsAtMs).toISOString(), '2026-11-22T00:00:00.000Z');
-    assert.equal(new Date(month.resetsAtMs).toISOString(), '2026-12-01T00:00:00.000Z');
-    assert.deepEqual((await spendAt(startMs + 86_400_000))[0], [0, 0, 30, 20]);
-    assert.deepEqual((await spendAt(Date.UTC(2027, 0)))[0], [0, 0, 0, 0]);
-    assert.equal((await readKeySpend(database.read, [], startMs)).size, 0);
   });
 });
 

@@ -27,26 +27,37 @@ type Props = {
 
 export function KeyDrawer({ keyId, onClose }: Props) {
   return (
-    <Drawer opened={keyId !== null} onClose={onClose} title="Key" position="right" size="lg">
-      {keyId !== null && <KeyDetail keyId={keyId} onClose={onClose} />}
-    </Drawer>
+    <Drawer.Root opened={keyId !== null} onClose={onClose} position="right" size="lg">
+      <Drawer.Overlay />
+      <Drawer.Content>{keyId !== null && <KeyDetail keyId={keyId} onClose={onClose} />}</Drawer.Content>
+    </Drawer.Root>
   );
 }
 
 function KeyDetail({ keyId, onClose }: { readonly keyId: string; readonly onClose: () => void }) {
   const query = useApi('GET /accounts/:account/keys/:key', { params: { key: keyId } });
+  return (
+    <>
+      <Drawer.Header>
+        <Drawer.Title>{query.data?.name || 'Key'}</Drawer.Title>
+        <Drawer.CloseButton aria-label="Close" />
+      </Drawer.Header>
+      <Drawer.Body>
+        <QueryView query={query}>{(key) => <KeyBody row={key} onClose={onClose} />}</QueryView>
+      </Drawer.Body>
+    </>
+  );
+}
+
+function KeyBody({ row, onClose }: { readonly row: Key; readonly onClose: () => void }) {
   const canChange = useIsAtLeast('admin');
   return (
-    <QueryView query={query}>
-      {(key) => (
-        <Stack gap="lg">
-          <Standing row={key} />
-          <Divider />
-          <EditForm key={key.id} row={key} readOnly={!canChange || key.state === 'revoked'} onClose={onClose} />
-          {canChange && key.state !== 'revoked' && <Ending row={key} />}
-        </Stack>
-      )}
-    </QueryView>
+    <Stack gap="lg">
+      <Standing row={row} />
+      <Divider />
+      <EditForm key={row.id} row={row} readOnly={!canChange || row.state === 'revoked'} onClose={onClose} />
+      {canChange && row.state !== 'revoked' && <Ending row={row} />}
+    </Stack>
   );
 }
 

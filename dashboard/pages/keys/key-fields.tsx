@@ -20,7 +20,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
   const number = { min: 0, max: 9_999_999_999, allowDecimal: false, thousandSeparator: ' ', hideControls: true } as const;
   const { dailyCap, monthlyCap } = form.values;
   return (
-    <Fieldset variant="unstyled" disabled={readOnly}>
+    <Fieldset variant="unstyled" disabled={readOnly} p={0} m={0}>
       <Stack gap="lg">
         <TextInput
           label="Name"

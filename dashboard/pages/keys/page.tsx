@@ -135,7 +135,14 @@ const columns: readonly Column<Key>[] = [
 ];
 
 function menuColumn(onEdit: (key: Key) => void): Column<Key> {
-  return { title: '', width: 60, align: 'right', render: (key) => <KeyMenu row={key} onEdit={() => onEdit(key)} /> };
+  // On a phone the key itself is opened, which offers the same.
+  return {
+    title: '',
+    width: 60,
+    align: 'right',
+    phone: 'hidden',
+    render: (key) => <KeyMenu row={key} onEdit={() => onEdit(key)} />,
+  };
 }
 
 function KeyName({ row }: { readonly row: Key }) {

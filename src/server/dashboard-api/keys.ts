@@ -5,10 +5,11 @@ import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { resolveKeyModel } from '../../catalog/resolve-key-model.ts';
 import type { BodyOf } from '../../dashboard-contract/endpoint.ts';
-import type { Key, KeySpend, keysEndpoints } from '../../dashboard-contract/keys.ts';
+import type { Key, keysEndpoints } from '../../dashboard-contract/keys.ts';
 import { findKey, keyStateOf, searchKeys, type KeyListing } from '../../keys/list-keys.ts';
 import { createKey, revokeKey, setKeyDisabled, updateKey, type KeyControls, type KeyOutcome } from '../../keys/manage-keys.ts';
-import { readKeySpend, type KeySpend as LedgerSpend } from '../../ledger/key-spend.ts';
+import { readKeySpending, type KeySpending } from '../../ledger/spending.ts';
+import { nextDayMs, nextMonthMs } from '../../ledger/window.ts';
 import { isAddressRange } from '../../lib/addresses.ts';
 import { micros } from '../../lib/money.ts';
 import type { ServerContext } from '../context.ts';
@@ -153,21 +154,29 @@ async function toKey(context: ServerContext, listing: KeyListing): Promise<Key> 
 async function toKeys({ database, gateway }: ServerContext, listings: readonly KeyListing[]): Promise<readonly Key[]> {
   const nowMs = gateway.nowMs();
   const ids = listings.map(({ id }) => id);
-  const [spend, uses] = [await readKeySpend(database.read, ids, nowMs), await readKeyUses(database, ids)];
+  const [spend, uses] = [await readKeySpending(database.read, ids, nowMs), await readKeyUses(database, ids)];
   return listings.map(({ account_id: _account, ...listing }) => ({
     ...listing,
     state: keyStateOf(listing, nowMs),
-    ...spendOf(spend.get(listing.id)!),
+    ...spendOf(spend.get(listing.id), nowMs),
     last_used_at: isoOf(uses.get(listing.id)),
   }));
 }
 
-function spendOf({ day, month }: LedgerSpend): Pick<Key, 'today' | 'this_month'> {
-  return { today: windowOf(day), this_month: windowOf(month) };
-}
-
-function windowOf({ settledMicros, heldMicros, resetsAtMs }: LedgerSpend['day']): KeySpend {
-  return { spent_micros: settledMicros, held_micros: heldMicros, resets_at: new Date(resetsAtMs).toISOString() };
+/** A key that has neither spent nor held anything this month has none. */
+function spendOf(spending: KeySpending | undefined, nowMs: number): Pick<Key, 'today' | 'this_month'> {
+  return {
+    today: {
+      spent_micros: spending?.dayMicros ?? 0,
+      held_micros: spending?.dayHeldMicros ?? 0,
+      resets_at: new Date(nextDayMs(nowMs)).toISOString(),
+    },
+    this_month: {
+      spent_micros: spending?.monthMicros ?? 0,
+      held_micros: spending?.monthHeldMicros ?? 0,
+      resets_at: new Date(nextMonthMs(nowMs)).toISOString(),
+    },
+  };
 }
 
 function isoOf(timeMs: number | undefined): string | null {

@@ -1,0 +1,307 @@
+// Keys in the dashboard: who may do what with them, what is refused, what requests with them notice, and what the audit log keeps.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { listChanges } from '../../src/audit/audit-log.ts';
+import type { Key, NewKey } from '../../src/dashboard-contract/keys.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+
+const chat = endpoint('chat');
+
+let gateway: TestGateway;
+let owner: DashboardClient;
+
+before(async () => {
+  gateway = await startGateway({ aliases: { fast: 'gpt-5-mini' }, limits: { requests_per_minute: 600 } });
+  owner = await signIn(gateway, { role: 'owner' });
+});
+after(() => gateway.stop());
+
+test('a key is made with every control, shown once, and works', async () => {
+  const body = {
+    mode: 'test',
+    name: '  Build  ',
+    daily_cap_micros: 5_000_000,
+    monthly_cap_micros: 50_000_000,
+    models: ['fast', 'gpt-5-mini', 'gpt-image-flare', 'web-search'],
+    requests_per_minute: 60,
+    tokens_per_minute: 100_000,
+    concurrent_requests: 4,
+    allowed_addresses: ['127.0.0.0/8', ' ::1 '],
+    expires_at: '2099-01-31T18:00:00+02:00',
+  };
+  const { key, secret } = await make(body);
+  const { id, created_at: createdAt, today, this_month: month, ...fields } = key;
+  assert.match(secret, /^tg_test_\w{38}$/);
+  assert.match(createdAt, /^\d{4}-.*Z$/);
+  assert.deepEqual(fields, {
+    mode: 'test',
+    name: 'Build',
+    hint: `tg_test_…${secret.slice(-4)}`,
+    state: 'active',
+    daily_cap_micros: 5_000_000,
+    monthly_cap_micros: 50_000_000,
+    models: ['gpt-5-mini', 'gpt-image-flare', 'web-search'],
+    requests_per_minute: 60,
+    tokens_per_minute: 100_000,
+    concurrent_requests: 4,
+    allowed_addresses: ['127.0.0.0/8', '::1'],
+    expires_at: '2099-01-31T16:00:00.000Z',
+    last_used_at: null,
+    disabled_at: null,
+    revoked_at: null,
+  });
+  assert.deepEqual([today.spent_micros, month.held_micros], [0, 0]);
+  const now = new Date();
+  assert.equal(month.resets_at, new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString());
+  const reply = await ask(secret);
+  assert.equal(reply.status, 200);
+  const seen = await read(id);
+  assert.equal(seen.today.spent_micros, reply.costMicros);
+  assert.equal(seen.this_month.spent_micros, reply.costMicros);
+  for (const path of ['/keys?mode=test', `/keys/${id}`]) {
+    assert.ok(!(await owner.get(`/accounts/${owner.account}${path}`)).text.includes(secret), 'it is shown once');
+  }
+});
+
+test('what a key cannot be is refused at its field, and nothing is made or changed', async () => {
+  const { key } = await make({ mode: 'test', name: 'Steady' });
+  const wrong: readonly [object, string, RegExp][] = [
+    [{ name: '   ' }, 'name', /name/],
+    [{ name: 'x'.repeat(201) }, 'name', /200/],
+    [{ daily_cap_micros: -1 }, 'daily_cap_micros', /whole number/],
+    [{ monthly_cap_micros: 0.5 }, 'monthly_cap_micros', /whole number/],
+    [{ models: [] }, 'models', /at least 1/],
+    [{ models: ['gpt-5-mini', 'no-such-model'] }, 'models', /no-such-model/],
+    [{ requests_per_minute: -1 }, 'requests_per_minute', /whole number/],
+    [{ tokens_per_minute: 1e11 }, 'tokens_per_minute', /whole number/],
+    [{ concurrent_requests: 'two' }, 'concurrent_requests', /whole number/],
+    [{ allowed_addresses: ['10.0.0.0/8', '10.0.0.0/33'] }, 'allowed_addresses', /10\.0\.0\.0\/33/],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', /future/],
+    [{ expires_at: 'tomorrow' }, 'expires_at', /time with its zone/],
+    [{ expires_at: '2099-01-31T18:00:00' }, 'expires_at', /time with its zone/],
+    [{ revoked_at: null }, 'revoked_at', /not known/],
+  ];
+  for (const [fields, param, message] of wrong) {
+    for (const reply of [
+      await owner.post(keys(), { mode: 'test', name: 'Wrong', ...fields }),
+      await owner.patch(keys(key.id), fields),
+    ]) {
+      assert.deepEqual([reply.status, reply.error.param], [400, param], reply.text);
+      assert.match(reply.error.message, message);
+    }
+  }
+  assert.equal((await owner.post(keys(), { mode: 'both', name: 'Wrong' })).error.param, 'mode');
+  assert.equal((await owner.post(keys(), { mode: 'test' })).error.param, 'name');
+  assert.deepEqual(await list('search=Wrong'), []);
+  assert.deepEqual(await read(key.id), key);
+});
+
+test('a cap set here stops the next request, a list of models forbids the others, and both can be taken back', async () => {
+  const { key, secret } = await make({ mode: 'test', name: 'Capped' });
+  assert.equal((await ask(secret)).status, 200);
+  const capped = await change(key.id, { daily_cap_micros: 1 });
+  assert.equal(capped.daily_cap_micros, 1);
+  const refused = await within5s(secret, (reply) => reply.status !== 200);
+  assert.deepEqual([refused.status, refused.error.code], [429, 'key_daily_limit_reached']);
+  assert.equal(refused.error.details?.['resets_at'], capped.today.resets_at);
+  await change(key.id, { daily_cap_micros: null, monthly_cap_micros: 1 });
+  const byMonth = await within5s(secret, (reply) => reply.error.code !== 'key_daily_limit_reached');
+  assert.deepEqual([byMonth.status, byMonth.error.code], [429, 'key_monthly_limit_reached']);
+  await change(key.id, { monthly_cap_micros: null, models: ['claude-haiku-4-5'] });
+  const forbidden = await within5s(secret, (reply) => reply.status !== 429);
+  assert.deepEqual([forbidden.status, forbidden.error.code], [403, 'model_not_allowed_for_key']);
+  await change(key.id, { models: null, allowed_addresses: ['192.0.2.1'] });
+  assert.equal(
+    (await within5s(secret, (reply) => reply.error.code !== 'model_not_allowed_for_key')).error.code,
+    'address_not_allowed',
+  );
+  await change(key.id, { allowed_addresses: null });
+  await within5s(secret, (reply) => reply.status === 200);
+  const now = await read(key.id);
+  assert.deepEqual(
+    { ...now, today: null, this_month: null, last_used_at: null },
+    {
+      ...key,
+      today: null,
+      this_month: null,
+      last_used_at: null,
+    },
+  );
+});
+
+test('a disabled key gets 401 within five seconds and works once it is enabled; a revoked one never again', async () => {
+  const { key, secret } = await make({ mode: 'test', name: 'Paused' });
+  assert.equal((await ask(secret)).status, 200);
+  const disabled = await act(key.id, 'disable');
+  assert.equal(disabled.state, 'disabled');
+  const refused = await within5s(secret, (reply) => reply.status !== 200);
+  assert.deepEqual([refused.status, refused.error.code], [401, 'invalid_api_key']);
+  assert.match(refused.error.message, /disabled/);
+  assert.equal((await act(key.id, 'disable')).disabled_at, disabled.disabled_at, 'a second time changes nothing');
+  assert.equal((await change(key.id, { name: 'Paused still' })).state, 'disabled', 'it can be changed meanwhile');
+  assert.equal((await act(key.id, 'enable')).state, 'active');
+  await within5s(secret, (reply) => reply.status === 200);
+  const revoked = await act(key.id, 'revoke');
+  assert.equal(revoked.state, 'revoked');
+  const ended = await within5s(secret, (reply) => reply.status !== 200);
+  assert.deepEqual([ended.status, ended.error.code], [401, 'invalid_api_key']);
+  assert.equal((await act(key.id, 'revoke')).revoked_at, revoked.revoked_at, 'a second time changes nothing');
+  for (const reply of [
+    await owner.post(`${keys(key.id)}/enable`),
+    await owner.post(`${keys(key.id)}/disable`),
+    await owner.patch(keys(key.id), { name: 'Back' }),
+  ]) {
+    assert.deepEqual([reply.status, reply.error.code], [409, 'conflict']);
+  }
+});
+
+test('the list is of one mode, searched by name and last characters, filtered by state, and paged', async () => {
+  const client = await signIn(gateway, { role: 'owner' });
+  const makeFor = (name: string, mode = 'live') => make({ mode, name }, client);
+  for (const name of ['a 1', 'b 2', 'c 3']) await makeFor(name);
+  const { key: off } = await makeFor('d off');
+  const { secret } = await makeFor('sandbox', 'test');
+  await client.post(`/accounts/${client.account}/keys/${off.id}/disable`);
+  const names = async (query: string) => (await list(query, client)).map(({ name }) => name);
+  assert.deepEqual(await names('mode=live'), ['d off', 'c 3', 'b 2', 'a 1']);
+  assert.deepEqual(await names('mode=test'), ['sandbox']);
+  assert.deepEqual(await names(`mode=test&search=${secret.slice(-4)}`), ['sandbox']);
+  assert.deepEqual(await names('mode=live&search=B%202'), ['b 2']);
+  assert.deepEqual(await names('mode=live&state=disabled'), ['d off']);
+  assert.deepEqual(await names('mode=live&state=active&search=c%203'), ['c 3']);
+  assert.deepEqual(await names('mode=live&state=disabled&state=active&search=%203'), ['c 3']);
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const reply: Reply = await client.get(
+      `/accounts/${client.account}/keys?mode=live&limit=3&cursor=${encodeURIComponent(cursor)}`,
+    );
+    const page: { data: Key[]; next_cursor: string | null } = reply.json();
+    seen.push(...page.data.map(({ name }) => name));
+    cursor = page.next_cursor;
+  }
+  assert.deepEqual(seen, ['d off', 'c 3', 'b 2', 'a 1']);
+  for (const [query, param] of [
+    ['', 'mode'],
+    ['mode=live&cursor=x', 'cursor'],
+    ['mode=live&state=gone', 'state[0]'],
+    ['mode=live&limit=0', 'limit'],
+  ] as const) {
+    const reply = await client.get(`/accounts/${client.account}/keys?${query}`);
+    assert.deepEqual([reply.status, reply.error.param], [400, param]);
+  }
+});
+
+test('members read keys and change none; admins change them; of another account nothing is seen', async () => {
+  const { key } = await make({ mode: 'test', name: 'Shared' });
+  const member = await signIn(gateway, { role: 'member', account: owner.account });
+  const admin = await signIn(gateway, { role: 'admin', account: owner.account });
+  const stranger = await signIn(gateway, { role: 'owner' });
+  const calls: readonly ((client: DashboardClient) => Promise<Reply>)[] = [
+    (client) => client.post(keys(), { mode: 'test', name: 'By another' }),
+    (client) => client.patch(keys(key.id), { name: 'Renamed' }),
+    (client) => client.post(`${keys(key.id)}/disable`),
+    (client) => client.post(`${keys(key.id)}/enable`),
+    (client) => client.post(`${keys(key.id)}/revoke`),
+  ];
+  for (const call of calls) {
+    assert.deepEqual(await statusOf(call(member)), [403, 'not_permitted']);
+    assert.deepEqual(await statusOf(call(stranger)), [404, 'not_found']);
+  }
+  assert.equal((await member.get(keys(key.id))).status, 200);
+  assert.equal((await member.get(`${keys()}?mode=test`)).status, 200);
+  assert.deepEqual((await member.get(`/accounts/${owner.account}/key-defaults`)).json(), {
+    requests_per_minute: 600,
+    tokens_per_minute: null,
+    concurrent_requests: null,
+  });
+  for (const path of [keys(key.id), `${keys()}?mode=test`]) assert.equal((await stranger.get(path)).status, 404);
+  // Under an account of his own, too.
+  const astray = `/accounts/${stranger.account}/keys/${key.id}`;
+  assert.deepEqual(await statusOf(stranger.get(astray)), [404, 'not_found']);
+  assert.deepEqual(await statusOf(stranger.patch(astray, { name: 'Taken' })), [404, 'not_found']);
+  for (const action of ['disable', 'enable', 'revoke']) {
+    assert.deepEqual(await statusOf(stranger.post(`${astray}/${action}`)), [404, 'not_found']);
+  }
+  assert.deepEqual(await read(key.id), key);
+  assert.equal((await admin.patch(keys(key.id), { name: 'By an admin' })).status, 200);
+});
+
+test('every change is in the audit log with what was before, once, and never with the text of a key', async () => {
+  const client = await signIn(gateway, { role: 'owner', email: 'auditor@example.com' });
+  const path = `/accounts/${client.account}/keys`;
+  const { key, secret } = (await client.post(path, { mode: 'test', name: 'Watched' })).json<NewKey>();
+  await client.patch(`${path}/${key.id}`, { name: 'Watched', daily_cap_micros: 7 });
+  await client.patch(`${path}/${key.id}`, { daily_cap_micros: 7 });
+  await client.post(`${path}/${key.id}/disable`);
+  await client.post(`${path}/${key.id}/enable`);
+  await client.post(`${path}/${key.id}/revoke`);
+  await client.post(`${path}/${key.id}/revoke`);
+  const page = await listChanges(gateway.database, { accountId: client.account, action: 'key.', limit: 50, cursor: null });
+  const entries = page!.entries.toReversed();
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['key.create', 'key.update', 'key.disable', 'key.enable', 'key.revoke'],
+  );
+  for (const entry of entries) {
+    assert.equal(entry.subject, key.id);
+    assert.deepEqual([entry.actor.kind, entry.actor.id, entry.actor.name], ['user', client.userId, 'auditor@example.com']);
+  }
+  assert.deepEqual([entries[1]!.before, entries[1]!.after], [{ daily_cap_micros: null }, { daily_cap_micros: 7 }]);
+  assert.ok(!JSON.stringify(entries).includes(secret));
+});
+
+function keys(id?: string): string {
+  return `/accounts/${owner.account}/keys${id === undefined ? '' : `/${id}`}`;
+}
+
+async function make(body: object, client = owner): Promise<NewKey> {
+  const reply = await client.post(`/accounts/${client.account}/keys`, body);
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json();
+}
+
+async function read(id: string): Promise<Key> {
+  return (await owner.get(keys(id))).json();
+}
+
+async function list(query: string, client = owner): Promise<Key[]> {
+  const mode = query.includes('mode=') ? '' : 'mode=test&';
+  return (await client.get(`/accounts/${client.account}/keys?${mode}${query}`)).json<{ data: Key[] }>().data;
+}
+
+async function change(id: string, body: object): Promise<Key> {
+  const reply = await owner.patch(keys(id), body);
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json();
+}
+
+async function act(id: string, action: 'disable' | 'enable' | 'revoke'): Promise<Key> {
+  const reply = await owner.post(`${keys(id)}/${action}`);
+  assert.equal(reply.status, 200, reply.text);
+  return reply.json();
+}
+
+async function statusOf(answer: Promise<Reply>): Promise<[number, string]> {
+  const reply = await answer;
+  return [reply.status, reply.error.code];
+}
+
+function ask(key: string): Promise<Reply> {
+  return gateway.post(chat.path, { key, body: chat.body() });
+}
+
+/** Asks until the answer is as expected, and fails when that takes longer than the design allows. */
+async function within5s(key: string, isExpected: (reply: Reply) => boolean): Promise<Reply> {
+  const startMs = performance.now();
+  for (;;) {
+    const reply = await ask(key);
+    if (isExpected(reply)) return reply;
+    assert.ok(performance.now() - startMs < 5_000, `still ${reply.status} after five seconds`);
+    await setTimeout(100);
+  }
+}
