@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createBatcher, LedgerUnavailable } from './batcher.ts';
 import type { Command, Ledger } from './commands.ts';
 import { creditOf, reserveOf, settleOf } from './fixture.ts';
-import { createRetryingRunner, type RetriedStore } from './postgres-runner.ts';
+import { createRetryingRunner, type Clock, type RetriedStore } from './postgres-runner.ts';
 import type { Reply } from './sqlite-store.ts';
 
 const ledgerId = 'acc:live';
@@ -22,7 +22,7 @@ test('a batch that failed is sent again as it was, until it is answered', async 
 });
 
 test('new work is refused after a while, in words that leave open what became of it; the end of a request is not given up', async () => {
-  const { ledger, fail, heal } = open();
+  const { ledger, fail, heal, tries } = open();
   fail(Infinity);
   const results = Promise.allSettled([
     ledger.submit(reserveOf(hold('a'), 5)),
@@ -35,7 +35,8 @@ test('new work is refused after a while, in words that leave open what became of
     assert.ok(result.status === 'rejected' && result.reason instanceof LedgerUnavailable);
     assert.match(result.reason.message, /whether the \w+ was booked is unknown/);
   }
-  assert.equal(await Promise.race([settled, released, sleep(3 * patienceMs, 'still waiting')]), 'still waiting');
+  await tries(20);
+  assert.equal(await Promise.race([settled, released, setImmediate('still waiting')]), 'still waiting');
   heal();
   assert.deepEqual(await Promise.all([settled, released]), [charged, { type: 'released' }]);
   await ledger.close();
@@ -46,21 +47,19 @@ test('a reservation that was refused, and may have been booked all the same, is 
   fail(Infinity);
   await assert.rejects(ledger.submit(reserveOf(hold('a'), 5)), LedgerUnavailable);
   heal();
-  while (!sent.at(-1)?.some(({ type }) => type === 'release')) await sleep(5);
+  while (!sent.at(-1)?.some(({ type }) => type === 'release')) await setImmediate();
   assert.deepEqual(sent.at(-1), [{ type: 'release', holdId: 'a', ledgerId, lossMicros: 0 }]);
   await ledger.close();
 });
 
 test('while the database is away every further batch has one try, and the first that works ends that', async () => {
-  const { ledger, sent, fail, heal } = open();
+  const { ledger, sent, fail, heal, clock } = open();
   fail(Infinity);
   await assert.rejects(ledger.submit(creditOf(ledgerId, 1)), LedgerUnavailable);
-  await sleep(patienceMs);
-  const before = sent.length;
-  const startMs = performance.now();
+  await clock.sleep(patienceMs);
+  const [tries, beganMs] = [sent.length, clock.nowMs()];
   await assert.rejects(ledger.submit(creditOf(ledgerId, 2)), LedgerUnavailable);
-  assert.ok(performance.now() - startMs < patienceMs / 2);
-  assert.equal(sent.length, before + 1);
+  assert.deepEqual([sent.length, clock.nowMs()], [tries + 1, beganMs], 'one try, and no wait');
   heal();
   assert.deepEqual(await ledger.submit(creditOf(ledgerId, 3)), credited);
   fail(2);
@@ -80,11 +79,11 @@ test('batches go on while an older settlement still waits for its turn', async (
 });
 
 test('closing waits for settlements for a while, and then says that they were not written', async () => {
-  const { ledger, fail, isClosed } = open();
+  const { ledger, fail, isClosed, tries } = open();
   fail(Infinity);
   const settlement = ledger.submit(settleOf(hold('a'), 1));
   settlement.catch(() => {});
-  await sleep(2 * patienceMs);
+  await tries(20);
   await ledger.close();
   await assert.rejects(settlement, /whether the settle was booked is unknown/);
   assert.ok(isClosed());
@@ -98,10 +97,19 @@ function open() {
   let failures = 0;
   let troubles = 0;
   let isClosed = false;
+  let elapsedMs = 0;
+  // Waiting takes no time, so that no load can make it longer than it says.
+  const clock: Clock = {
+    nowMs: () => elapsedMs,
+    sleep: (ms) => {
+      elapsedMs += ms;
+      return setImmediate();
+    },
+  };
   const store: RetriedStore = {
     run: async (commands) => {
       sent.push(commands);
-      await sleep(1);
+      await setImmediate();
       if (failures-- > 0) throw new Error('the server is gone');
       return commands.map(replyTo);
     },
@@ -110,7 +118,7 @@ function open() {
     },
   };
   const ledger: Ledger = createBatcher(
-    createRetryingRunner(store, { onTrouble: () => (troubles += 1), patienceMs, closeMs: 100 }),
+    createRetryingRunner(store, { onTrouble: () => (troubles += 1), patienceMs, closeMs: 100, clock }),
   );
   return {
     ledger,
@@ -119,6 +127,11 @@ function open() {
     heal: () => (failures = 0),
     troubles: () => troubles,
     isClosed: () => isClosed,
+    clock,
+    /** Resolves when the store has been asked so often once more. */
+    tries: async (count: number) => {
+      for (const target = sent.length + count; sent.length < target;) await setImmediate();
+    },
   };
 }
 
