@@ -9,13 +9,17 @@ import type { Client, ClientStream } from '../gateway/client.ts';
 import { httpClient } from './http-client.ts';
 
 const stallMs = 200;
+/** Where nothing is to be dropped, however slow the machine is. */
+const longStallMs = 60_000;
+type OpenOptions = { readonly version?: string; readonly stallMs?: number };
 const large = 'x'.repeat(50_000_000);
 
 /** A server whose only path is answered by `answer`, and a connection that has sent a request and reads nothing yet. */
-async function open(t: TestContext, answer: (client: Client) => void, { version = '1.1' } = {}): Promise<Socket> {
+async function open(t: TestContext, answer: (client: Client) => void, options: OpenOptions = {}): Promise<Socket> {
+  const { version = '1.1' } = options;
   const app = Fastify({ logger: false });
   app.get('/', async (_request, reply) => {
-    answer(httpClient(reply, stallMs));
+    answer(httpClient(reply, options.stallMs ?? stallMs));
     return reply;
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -66,28 +70,34 @@ async function sendTwo(stream: ClientStream, event: string): Promise<void> {
 }
 
 test('a large event that is taken slowly but steadily is sent whole', { timeout: 20_000 }, async (t) => {
-  const socket = await open(t, (client) => void sendTwo(client.startStream({}, []), large));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const answer = (client: Client) => void sendTwo(client.startStream({}, []), large);
+  const socket = await open(t, answer, { stallMs: longStallMs });
   let read = 0;
-  // All of it takes several times as long as a reader may stand still; the kernel asks for more only by the megabyte.
+  let ticks = 0;
   for await (const piece of socket) {
     read += (piece as Buffer).length;
     if (read >= large.length) break;
-    await setTimeout(1);
+    // All of it takes several times as long as a reader may stand still. More than the kernel holds is taken in between.
+    if (read < (ticks + 1) * 8_000_000) continue;
+    ticks += 1;
+    t.mock.timers.tick(longStallMs * 0.9);
   }
   assert.ok(read >= large.length, `cut off after ${read} bytes`);
 });
 
 test('a keep-alive is not put behind what the client has yet to take', { timeout: 5_000 }, async (t) => {
   const opened = Promise.withResolvers<ClientStream>();
-  const socket = await open(t, (client) => {
+  const answer = (client: Client) => {
     const stream = client.startStream({}, []);
     stream.keepAlive(': keep-alive\n\n');
     void stream.write(large);
     opened.resolve(stream);
-  });
+  };
+  const socket = await open(t, answer, { stallMs: longStallMs });
   const stream = await opened.promise;
   // Into the kernel goes what fits.
-  await setTimeout(stallMs / 4);
+  await setTimeout(50);
   const waiting = serverSide(socket).writableLength;
   assert.ok(waiting > 0);
   for (let count = 0; count < 1_000; count++) stream.keepAlive(': keep-alive\n\n');
