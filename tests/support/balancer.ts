@@ -47,7 +47,8 @@ export async function startBalancer(t: TestContext, replicas: readonly Replica[]
     }
     response.writeHead(502).end();
   };
-  const server = createServer((incoming, response) => void balance(incoming, response));
+  // A client that leaves before its request has arrived leaves nobody to answer.
+  const server = createServer((incoming, response) => void balance(incoming, response).catch(() => response.destroy()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -90,6 +91,8 @@ type Outcome = 'answered' | 'refused' | 'broken-off';
 async function forward({ replica, incoming, body, response, agent }: Forwarded): Promise<Outcome> {
   const { connection: _, 'transfer-encoding': __, ...headers } = incoming.headers;
   const upstream = httpRequest(replica.url + incoming.url!, { method: incoming.method, headers, agent });
+  // A replica that is killed in mid-answer ends the answer, which is seen below, and fails the request once more.
+  upstream.on('error', () => {});
   upstream.end(body);
   try {
     const [answer] = (await once(upstream, 'response')) as [IncomingMessage];

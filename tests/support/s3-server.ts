@@ -26,7 +26,10 @@ export async function startS3Server(): Promise<S3Server> {
   const failNext = { count: 0, status: 503 };
   const server = createServer((request, response) => {
     response.on('finish', () => log.push(`${request.method} ${response.statusCode}`));
-    void buffer(request).then((body) => handle({ request, response, body }));
+    buffer(request).then(
+      (body) => handle({ request, response, body }),
+      () => {}, // the gateway has given the call up
+    );
   });
   const handle = ({ request, response, body }: Pick<Call, 'request' | 'response' | 'body'>): void => {
     if (failNext.count-- > 0) return fail(response, failNext.status, 'SlowDown');
