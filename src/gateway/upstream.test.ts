@@ -274,6 +274,19 @@ test('a refused connection, an unknown host and a reset before the answer are fa
   assert.deepEqual([unknown.failure.kind, unknown.requestSent], ['connection', false]);
 });
 
+test('a kept connection that ends as the next request comes may have taken it: it is not sent again here', async (t) => {
+  const closeUnanswered: local.Script = (response) => void response.socket?.end();
+  const { send, upstream } = await start(t, local.answerJson({}), closeUnanswered, local.answerJson({}));
+  assert.equal((await send()).kind, 'answer');
+  // The connection is free again.
+  await setTimeout(20);
+  const { failure, requestSent } = await failed(send());
+  assert.deepEqual([failure.kind, requestSent], ['connection', true]);
+  assert.deepEqual([upstream.requests.length, upstream.connections()], [2, 1]);
+  assert.equal((await send()).kind, 'answer');
+  assert.equal(upstream.connections(), 2);
+});
+
 test('a kept connection that the upstream has closed meanwhile does no harm', async (t) => {
   const { send, upstream } = await start(t, (response) => {
     response.end('{}');
