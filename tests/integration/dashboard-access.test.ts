@@ -1,0 +1,152 @@
+// Every endpoint of the dashboard's API, with every role, and with what belongs to another account: who may call what, and that nobody is
+// shown what is not his. The endpoints come from the contract and the table of streams, so that a new one is in it from its first day.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccount } from '../../src/accounts/manage-accounts.ts';
+import { contract } from '../../src/dashboard-contract/contract.ts';
+import type { Access, Endpoint } from '../../src/dashboard-contract/endpoint.ts';
+import type { Role } from '../../src/db/schema.ts';
+import { createLedgers } from '../../src/ledger/create-ledgers.ts';
+import { streams } from '../../src/server/dashboard-api/streams.ts';
+import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { sampleOf } from '../support/sample.ts';
+
+type Row = { readonly name: string; readonly method: string; readonly path: string } & Pick<
+  Endpoint,
+  'access' | 'query' | 'body'
+>;
+
+const rows: readonly Row[] = Object.entries<Endpoint | { readonly access: Access }>({ ...contract, ...streams })
+  .map(([name, endpoint]) => ({ name, method: name.split(' ')[0]!, path: name.split(' ')[1]!, ...endpoint }))
+  .filter(({ access }) => access !== 'public');
+
+const callers = ['nobody', 'outsider', 'operator', 'member', 'admin', 'owner'] as const;
+type CallerName = (typeof callers)[number];
+
+/** In whatever the other account is called, so that it shows up wherever it should not. */
+const canary = 'canary';
+
+let gateway: TestGateway;
+let account: string;
+let clients: Readonly<Record<CallerName, DashboardClient>>;
+/** What the other account has, by the name that paths give it. */
+let foreign: Readonly<Record<string, string>>;
+
+before(async () => {
+  gateway = await startGateway({ test_mode: { enabled: true } });
+  account = await createAccount(gateway.database, { name: 'Ours' }, createLedgers);
+  const inAccount = (role: Role) => signIn(gateway, { account, role });
+  clients = {
+    nobody: visitor(gateway),
+    outsider: await signIn(gateway, { role: null, account }),
+    operator: await signIn(gateway, { role: null, account, operator: true }),
+    member: await inAccount('member'),
+    admin: await inAccount('admin'),
+    owner: await inAccount('owner'),
+  };
+  foreign = await makeForeign();
+});
+after(() => gateway.stop());
+
+async function makeForeign(): Promise<Readonly<Record<string, string>>> {
+  const id = await createAccount(gateway.database, { name: `${canary} account` }, createLedgers);
+  const owner = await signIn(gateway, { account: id, role: 'owner', email: `${canary}@example.com`, name: `${canary} owner` });
+  const key = await gateway.makeKey({ account: id, name: `${canary} key` });
+  const reply = await gateway.post('/v1/chat/completions', {
+    key: key.key,
+    body: { model: 'gpt-5-mini', messages: [{ role: 'user', content: canary }] },
+  });
+  assert.equal(reply.status, 200);
+  const invitation = await owner.post(`/accounts/${id}/invitations`, { email: `${canary}-guest@example.com`, role: 'member' });
+  assert.equal(invitation.status, 200, invitation.text);
+  const sessions = await owner.get('/profile/sessions');
+  return {
+    account: id,
+    key: key.id,
+    request: String(reply.headers['x-request-id']),
+    user: owner.userId,
+    invitation: invitation.json<{ id: string }>().id,
+    session: sessions.json<{ data: { id: string }[] }>().data[0]!.id,
+    topUp: 'top_unknown',
+    payment: 'pay_unknown',
+  };
+}
+
+function call(client: DashboardClient, row: Row, params: Readonly<Record<string, string>>): Promise<Reply> {
+  const path = row.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    assert.ok(params[name] !== undefined, `${row.name}: give the test a '${name}' of the other account`);
+    return params[name];
+  });
+  const query = row.query ? `?${new URLSearchParams(sampleOf(row.query) as Record<string, string>).toString()}` : '';
+  const body = row.method === 'GET' ? undefined : row.body ? sampleOf(row.body) : {};
+  return client.send(row.method, path + query, { body });
+}
+
+const roles: readonly Role[] = ['member', 'admin', 'owner'];
+const isRole = (access: string): access is Role => (roles as readonly string[]).includes(access);
+
+/** The status of a refusal; null: it may be called. */
+function refusalOf(access: Access, caller: CallerName): number | null {
+  if (caller === 'nobody') return 401;
+  if (access === 'user') return null;
+  if (access === 'operator') return caller === 'operator' ? null : 404;
+  if (!isRole(caller)) return 404;
+  return roles.indexOf(caller) < roles.indexOf(access as Role) ? 403 : null;
+}
+
+for (const row of rows) {
+  test(`${row.name} is refused to whoever may not call it, and to nobody else`, async () => {
+    for (const caller of callers) {
+      const refusal = refusalOf(row.access, caller);
+      const params = { ...foreign, account };
+      if (refusal !== null) {
+        const reply = await call(clients[caller], row, params);
+        assert.equal(reply.status, refusal, `${caller}: ${reply.text}`);
+        showsNothing(reply, params);
+      } else if (caller === 'operator' || row.access === 'user' || row.access === caller) {
+        // One of its own, since it may well end its session or leave the account.
+        const role = isRole(caller) ? caller : null;
+        const able = await signIn(gateway, { account, role, operator: caller === 'operator' });
+        const { status, text } = await call(able, row, params);
+        assert.ok(status !== 401 && status !== 403 && status < 500, `${caller}: ${status} ${text}`);
+      }
+    }
+  });
+
+  if (!row.path.includes(':') || row.access === 'operator') continue;
+  test(`${row.name} shows nothing of another account, and changes nothing there`, async () => {
+    const untouched = await foreignState();
+    const owner = await signIn(gateway, { account, role: 'owner' });
+    for (const caller of [owner, clients.operator, clients.outsider]) {
+      const paths = isRole(row.access) ? [foreign, { ...foreign, account }] : [foreign];
+      for (const params of paths) {
+        const reply = await call(caller, row, params);
+        const hasForeignId = params.account !== account || /:(?!account)/.test(row.path);
+        if (hasForeignId) assert.ok(reply.status >= 400 && reply.status < 500, `${reply.status} ${reply.text}`);
+        showsNothing(reply, params);
+      }
+    }
+    assert.deepEqual(await foreignState(), untouched);
+  });
+}
+
+/** What was sent may come back; nothing else of the other account. */
+function showsNothing({ text }: Reply, sent: Readonly<Record<string, string>>): void {
+  const ids = Object.values(foreign).filter((id) => !Object.values(sent).includes(id));
+  for (const secret of [canary, ...ids]) assert.ok(!text.includes(secret), text);
+}
+
+async function foreignState(): Promise<unknown> {
+  const { read } = gateway.database;
+  const of = foreign['account']!;
+  return {
+    account: await read.selectFrom('accounts').selectAll().where('id', '=', of).execute(),
+    keys: await read.selectFrom('api_keys').selectAll().where('account_id', '=', of).execute(),
+    ledgers: await read.selectFrom('ledgers').selectAll().where('account_id', '=', of).execute(),
+    members: await read.selectFrom('account_members').selectAll().where('account_id', '=', of).execute(),
+    invitations: await read.selectFrom('invitations').selectAll().where('account_id', '=', of).execute(),
+    sessions: await read.selectFrom('user_sessions').selectAll().where('user_id', '=', foreign['user']!).execute(),
+  };
+}
