@@ -2,6 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import { Billing } from './billing/billing.ts';
 import { recordBooking } from './audit/record-booking.ts';
+import { Activity } from './activity/activity.ts';
 import { ResponseCache } from './cache/response-cache.ts';
 import { loadCatalog } from './catalog/load-catalog.ts';
 import type { Config } from './config/schema.ts';
@@ -77,6 +78,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
   const limits = openLimits({ database, owner, onError: report('rate limits cannot be shared; each gateway has its own') });
   const upstreams = createUpstreams();
   const routing = createRouting(config, log);
+  const activity = new Activity({ database, onError: report('activity cannot be written; it is tried again') });
   const gateway: Gateway = {
     config,
     catalog,
@@ -92,7 +94,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     providers: connectProviders(config),
     upstreams,
     rateLimits: createRateLimits(limits, config.limits),
-    searchers: connectSearch({ config, upstreams, health: routing.health, log }),
+    searchers: connectSearch({ config, upstreams, health: routing.health, activity, log }),
     images: openImageFiles({ config, secret, onError: report('images cannot be kept, read or removed') }),
     headers: headerNamesOf(config.service.name),
     log,
@@ -102,6 +104,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms),
     growths: new HoldGrowths(),
     routing,
+    activity,
   };
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);
@@ -118,6 +121,7 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     await drain(server, { lifecycle, runs: gateway.runs, settings: config.server });
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
     await Promise.all([gateway.upstreams.close(), gateway.images.close(), limits.close(), billing.close()]);
+    await activity.close();
     await ledger.close();
     await database.close();
   };

@@ -14,6 +14,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'first-start.ts': ['accounts', 'keys', 'ledger', 'users', 'db'],
   'app.ts': [
     'first-start.ts',
+    'activity',
     'server',
     'gateway',
     'keys',
@@ -62,6 +63,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...domain,
   ],
   gateway: [
+    'activity',
     'formats',
     'providers',
     'keys',

@@ -289,7 +289,7 @@ export type CachedResponsesTable = {
 };
 
 /** Sums of the requests that were not charged, by UTC day. Counted in memory first: a process that is killed loses seconds of them. */
-type ActivityDaysTable = {
+export type ActivityDaysTable = {
   account_id: string;
   mode: Mode;
   day: string;
@@ -306,7 +306,7 @@ type ActivityDaysTable = {
 };
 
 /** The last errors that an account was told. */
-type RecentErrorsTable = {
+export type RecentErrorsTable = {
   account_id: string;
   mode: Mode;
   created_at_ms: number;
@@ -326,7 +326,7 @@ type KeyUsesTable = {
 };
 
 /** How providers answered, by UTC hour: a histogram, whose buckets activity/latency.ts defines. */
-type ProviderHoursTable = {
+export type ProviderHoursTable = {
   /** `2026-11-21T12` */
   hour: string;
   provider: string;

@@ -106,9 +106,12 @@ async function callRoute<Answer>(running: Running, call: Call<Answer>, retrying:
   if (route.transport === 'sandbox') return call(() => {});
   const { health } = gateway.routing;
   let ending: CallEnding = 'unknown';
+  const startedAtMs = performance.now();
+  let answeredAtMs: number | null = null;
   health.begin(route.name);
   try {
     const tried = await call(() => {
+      answeredAtMs = performance.now();
       health.noteAnswer(route.name);
       retrying.giveBack();
     });
@@ -117,6 +120,9 @@ async function callRoute<Answer>(running: Running, call: Call<Answer>, retrying:
     return tried;
   } finally {
     health.end(route.name, ending);
+    const kind = running.request.stream ? 'stream' : 'whole';
+    const ms = (answeredAtMs ?? performance.now()) - startedAtMs;
+    gateway.activity.noteCall({ provider: route.name.provider, kind, ending, ms });
   }
 }
 

@@ -1,4 +1,6 @@
 // What a charged request needs of the rest of the program, gathered by app.ts, and what it tells the log.
+import type { Activity } from '../activity/activity.ts';
+import type { AnswerWorth } from '../canonical/stored-response.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -40,6 +42,8 @@ export type Gateway = {
   readonly keepAlives: KeepAlives;
   readonly growths: HoldGrowths;
   readonly routing: Routing;
+  /** What is not booked. */
+  readonly activity: Activity;
 };
 
 /** What is known of a request for its one log line; filled in as it goes. Never holds a key, a prompt or an answer. */
@@ -58,6 +62,8 @@ export type RequestTrace = {
   stream?: boolean;
   /** Answered with what an earlier request was, free of charge, and how it was found. */
   cache?: ReplaySource;
+  /** What that answer had cost, as far as it is known. */
+  saved?: AnswerWorth;
   inputTokens?: number;
   outputTokens?: number;
   /** That were delivered. */

@@ -93,6 +93,7 @@ async function callOnce(gateway: Gateway, { connected }: ImageRouteChosen, job: 
   const { health } = gateway.routing;
   const name = { provider: connected.name, upstreamModel: job.upstreamModel };
   let ending: CallEnding = 'unknown';
+  const startedAtMs = performance.now();
   health.begin(name);
   try {
     const result = await connected.kind.generate(job, { provider: connected, http: imageHttpOver(gateway.upstreams) });
@@ -101,6 +102,7 @@ async function callOnce(gateway: Gateway, { connected }: ImageRouteChosen, job: 
     return result.kind === 'images' ? result : withoutNames(result, connected);
   } finally {
     health.end(name, ending);
+    gateway.activity.noteCall({ provider: name.provider, kind: 'whole', ending, ms: performance.now() - startedAtMs });
   }
 }
 

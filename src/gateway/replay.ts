@@ -15,7 +15,7 @@ export type Replayed = { readonly response: StoredResponse; readonly source: Rep
 
 /** Throws ApiError when the answer's body was not kept. */
 export async function replay(admitted: Admitted, client: WaitingClient, { response, source }: Replayed): Promise<void> {
-  admitted.trace.cache = source;
+  Object.assign(admitted.trace, { cache: source, saved: response.worth });
   const { body } = response;
   if (body === null) throw bodyNotRetained(admitted);
   const costs = await costHeaders(admitted, source);

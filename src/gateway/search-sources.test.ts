@@ -21,6 +21,8 @@ type Started = {
 };
 
 /** Two failures in a row are enough; then ten seconds. */
+const activity = { noteCall: () => {} };
+
 function healthAt(nowMs: () => number): RouteHealth {
   return new RouteHealth({ failuresMax: 2, ejectionMs: 10_000, ejectionCapMs: 300_000, nowMs, onChange: () => {} });
 }
@@ -36,7 +38,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const entries = names.map((name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`);
   const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
   let nowMs = 0;
-  const { live } = connectSearch({ config, upstreams, health: healthAt(() => nowMs), log });
+  const { live } = connectSearch({ config, upstreams, health: healthAt(() => nowMs), activity, log });
   const { signal } = new AbortController();
   return {
     upstream,
@@ -421,7 +423,7 @@ test('a query of any characters arrives as it was asked', async (t) => {
 function connectOffline() {
   const upstreams = { send: () => assert.fail('nothing is to be sent'), close: async () => {} };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  return connectSearch({ config: configOf('service: {}'), upstreams, health: healthAt(() => 0), log });
+  return connectSearch({ config: configOf('service: {}'), upstreams, health: healthAt(() => 0), activity, log });
 }
 
 test('without a provider there is no live search, and the sandbox is there all the same', () => {

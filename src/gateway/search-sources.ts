@@ -1,5 +1,6 @@
 // The web search of the gateway: what the configuration says of its providers, joined with what their kinds are. Live keys search through
 // these, test keys through the sandbox.
+import type { Activity } from '../activity/activity.ts';
 import { searchModelId } from '../canonical/web-search.ts';
 import type { Config } from '../config/schema.ts';
 import { isSearchKind } from '../config/known-providers.ts';
@@ -22,10 +23,11 @@ export type SearchParts = {
   readonly upstreams: Upstreams;
   /** The one of all routes. */
   readonly health: RouteHealth;
+  readonly activity: Pick<Activity, 'noteCall'>;
   readonly log: Logger;
 };
 
-export function connectSearch({ config, upstreams, health, log }: SearchParts): WebSearchers {
+export function connectSearch({ config, upstreams, health, activity, log }: SearchParts): WebSearchers {
   const { timeout_ms: timeoutMs } = config.search;
   const [first, ...others] = searchProvidersOf(config).map((provider) => createHttpSource(provider, upstreams));
   const onFailure: Parameters<typeof createWebSearcher>[0]['onFailure'] = (provider, failure) => {
@@ -36,18 +38,23 @@ export function connectSearch({ config, upstreams, health, log }: SearchParts): 
     else log.warn(fields, 'the search provider failed');
   };
   return {
-    live: first ? createWebSearcher({ sources: [first, ...others], timeoutMs, health: sourceHealth(health), onFailure }) : null,
+    live: first
+      ? createWebSearcher({ sources: [first, ...others], timeoutMs, health: sourceHealth(health, activity), onFailure })
+      : null,
     test: createWebSearcher({ sources: [searchSandbox], timeoutMs }),
   };
 }
 
 /** A provider's searches are a route of their own beside those of models. */
-function sourceHealth(health: RouteHealth): SourceHealth {
+function sourceHealth(health: RouteHealth, activity: SearchParts['activity']): SourceHealth {
   const routeOf = (provider: string) => ({ provider, upstreamModel: searchModelId });
   return {
     isFree: (provider) => health.isFree(routeOf(provider)),
     begin: (provider) => health.begin(routeOf(provider)),
-    end: (provider, ending) => health.end(routeOf(provider), ending),
+    end: (provider, ending, ms) => {
+      health.end(routeOf(provider), ending);
+      activity.noteCall({ provider, kind: 'whole', ending, ms });
+    },
   };
 }
 

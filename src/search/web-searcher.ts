@@ -30,7 +30,8 @@ export type SourceHealth = {
   /** `false`: it fails, or one search is trying it again. It is asked after all others then. */
   readonly isFree: (source: string) => boolean;
   readonly begin: (source: string) => void;
-  readonly end: (source: string, ending: SourceEnding) => void;
+  /** `ms`: since it began. */
+  readonly end: (source: string, ending: SourceEnding, ms: number) => void;
 };
 
 /** `refused`: it does not take the operator's credential. `unknown`: nobody waited for its end. */
@@ -72,13 +73,14 @@ type Attempt = { readonly source: SearchSource; readonly asked: PageSearch; read
 async function findHealthily(health: SourceHealth | undefined, patienceMs: number, attempt: Attempt): Promise<Found> {
   const { name } = attempt.source;
   let ending: SourceEnding = 'unknown';
+  const startedAtMs = performance.now();
   health?.begin(name);
   try {
     const found = await findWithin(patienceMs, attempt);
     if (!attempt.signal.aborted) ending = endingOf(found);
     return found;
   } finally {
-    health?.end(name, ending);
+    health?.end(name, ending, performance.now() - startedAtMs);
   }
 }
 

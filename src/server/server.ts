@@ -32,7 +32,7 @@ export function createServer(context: ServerContext): FastifyInstance {
   const metrics = createMetrics(context);
   const bodiesMax = arrivingBytesMax(config);
   const memoryWait = waitForMemory(context, new WaitingRoom(Math.min(config.images.memory_bytes, bodiesMax)));
-  const startTrace = trace({ log, lifecycle: context.lifecycle, metrics });
+  const startTrace = trace({ log, lifecycle: context.lifecycle, metrics, activity: context.gateway.activity });
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(config.server.trust_proxy),

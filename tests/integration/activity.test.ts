@@ -1,6 +1,8 @@
 // What is kept of each request for whoever looks at an account: details of those that were charged, on both databases.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { readKeyUses } from '../../src/activity/key-uses.ts';
+import { listRecentErrors, readProviders, sumActivity } from '../../src/activity/queries.ts';
 import { ledgerIdOf } from '../../src/ledger/commands.ts';
 import { listCharges } from '../../src/ledger/queries.ts';
 import { answerContent } from '../support/answers.ts';
@@ -45,6 +47,50 @@ for (const store of ['SQLite', 'PostgreSQL']) {
       assert.equal(later?.attempts, 1);
       for (const { durationMs } of charges) assert.ok(Number.isSafeInteger(durationMs), String(durationMs));
       assert.ok(later.firstByteMs !== null && later.firstByteMs <= later.durationMs!, `${later.firstByteMs} ms`);
+    });
+
+    test('hits, replays, errors and providers are counted, and written at the latest when the gateway ends', async (t) => {
+      const gateway = await start(t, store);
+      const { id, key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      const ask = (fields: object, headers: Record<string, string> = {}) =>
+        gateway.post(chat.path, { key, headers, body: chat.body({ model: 'priced', ...fields }) });
+      gateway.upstream.on(chat.upstreamPath, answer);
+      for (let count = 0; count < 3; count++) assert.equal((await ask({ temperature: 0 })).status, 200);
+      for (let count = 0; count < 2; count++) await ask({}, { 'idempotency-key': 'one' });
+      gateway.upstream.on(chat.upstreamPath, answerStatus(400));
+      const failed = await ask({ stream: true });
+      const unknown = await ask({ model: 'unknown' });
+      const refused = await gateway.get('/v1/usage?limit=0', { key });
+      await gateway.program.terminate();
+
+      const { read } = gateway.database;
+      const day = new Date().toISOString().slice(0, 10);
+      const ofAccount = { accountId: account, mode: 'live' } as const;
+      const sums = await sumActivity(read, { ...ofAccount, fromDay: '2020-01-01', toDay: day, by: 'model' });
+      assert.deepEqual(
+        sums.map((sum) => [sum.group, sum.outcome, sum.requests, sum.savedMicros, sum.outputTokens]),
+        [
+          ['', 'invalid_request', 1, 0, 0],
+          ['', 'model_not_found', 1, 0, 0],
+          ['priced', 'hit', 2, 80, 6],
+          ['priced', 'idempotent-replay', 1, 40, 3],
+          ['priced', 'invalid_request', 1, 0, 0],
+        ],
+      );
+      assert.deepEqual(
+        (await listRecentErrors(read, ofAccount)).map((error) => [error.requestId, error.modelId, error.path, error.code]),
+        [
+          [refused.requestId, '', '/v1/usage', 'invalid_request'],
+          [unknown.requestId, '', chat.path, 'model_not_found'],
+          [failed.requestId, 'priced', chat.path, 'invalid_request'],
+        ],
+      );
+      const [openai, ...others] = await readProviders(read, { fromMs: Date.now() - 2 * 3_600_000, toMs: Date.now() + 1 });
+      assert.deepEqual(
+        [openai?.provider, openai?.calls, openai?.failures, openai?.whole?.calls, others],
+        ['openai', 3, 0, 2, []],
+      );
+      assert.equal((await readKeyUses(gateway.database, [id])).size, 1);
     });
   });
 }

@@ -1,12 +1,20 @@
 // Gives each request its id, and writes its one log line, and counts it, when the answer has been sent or the client has gone.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Activity } from '../../activity/activity.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Lifecycle } from '../context.ts';
 import type { Metrics } from '../metrics.ts';
 
+type Observers = {
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly activity: Activity;
+};
+
 /** A Fastify onRequest hook, the first of all. */
-export function trace({ log, lifecycle, metrics }: { log: Logger; lifecycle: Lifecycle; metrics: Metrics }) {
+export function trace({ log, lifecycle, metrics, activity }: Observers) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     request.requestId = newIdWithPrefix('req');
     request.trace = { requestId: request.requestId, startedAtMs: performance.now() };
@@ -15,6 +23,7 @@ export function trace({ log, lifecycle, metrics }: { log: Logger; lifecycle: Lif
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
     reply.raw.once('close', () => {
       writeLine(log, request, reply);
+      activity.noteRequest(request.trace, request.routeOptions.url ?? '');
       metrics.observe({
         route: request.routeOptions.url ?? null,
         status: reply.raw.statusCode,

@@ -1,0 +1,180 @@
+// What the ledger does not book: requests that were answered for nothing, refused or failed, when keys were used, and how providers
+// answered. It is added up in memory and written every few seconds, so that a request costs one look-up, whatever became of it; a process
+// that is killed loses those seconds. What cannot be written is kept and tried again, up to a bound.
+import type { AnswerWorth } from '../canonical/stored-response.ts';
+import type { Database } from '../db/database.ts';
+import {
+  addActivity,
+  addErrors,
+  addKeyUses,
+  addProviderCalls,
+  type ActivityRow,
+  type ErrorRow,
+  type ProviderRow,
+  removeOutdated,
+} from './activity-rows.ts';
+import { bucketOf } from './latency.ts';
+
+/** A request that has come to its end. */
+export type EndedRequest = {
+  readonly requestId: string;
+  /** These three are left out together: it came without a key of ours. */
+  readonly accountId?: string;
+  readonly keyId?: string;
+  readonly mode?: 'live' | 'test';
+  readonly model?: string;
+  /** It was answered with what an earlier one was. */
+  readonly cache?: 'hit' | 'idempotent-replay';
+  /** What that answer had cost, as far as it is known. */
+  readonly saved?: AnswerWorth;
+  readonly errorCode?: string;
+  /** It was charged, and so is booked. */
+  readonly costMicros?: number;
+};
+
+/** A call of a provider that has come to its end. */
+export type EndedCall = {
+  readonly provider: string;
+  readonly kind: 'stream' | 'whole';
+  readonly ending: 'good' | 'bad' | 'refused' | 'unknown';
+  /** Of a stream to its first piece, of a whole answer to its end. */
+  readonly ms: number;
+};
+
+export type ActivityOptions = {
+  readonly database: Database;
+  readonly onError: (error: unknown) => void;
+  readonly nowMs?: () => number;
+};
+
+const flushEveryMs = 5_000;
+const removeEveryMs = 60 * 60_000;
+/** Rows that wait to be written, of each kind: beyond it requests are not counted until there is room. */
+const waitingMax = 20_000;
+/** Errors of one account in one mode that one writing keeps, so that a storm of them does not fill the disk. */
+const errorsMax = 20;
+const dayMs = 86_400_000;
+
+export class Activity {
+  readonly #options: ActivityOptions;
+  readonly #sums = new Map<string, ActivityRow>();
+  readonly #errors = new Map<string, ErrorRow[]>();
+  readonly #uses = new Map<string, number>();
+  readonly #calls = new Map<string, ProviderRow>();
+  readonly #timers: readonly NodeJS.Timeout[];
+  #writing: Promise<void> = Promise.resolve();
+  #day = { number: -1, text: '' };
+
+  constructor(options: ActivityOptions) {
+    this.#options = options;
+    const { onError } = options;
+    this.#timers = [
+      setInterval(() => void this.flush().catch(onError), flushEveryMs).unref(),
+      setInterval(() => void removeOutdated(options.database, this.#nowMs()).catch(onError), removeEveryMs).unref(),
+    ];
+  }
+
+  /** `path`: as the request's route is written. */
+  noteRequest(request: EndedRequest, path: string): void {
+    const { accountId, keyId, mode, errorCode, costMicros } = request;
+    if (accountId === undefined || keyId === undefined || mode === undefined) return;
+    const nowMs = this.#nowMs();
+    if (this.#uses.size < waitingMax || this.#uses.has(keyId)) this.#uses.set(keyId, nowMs);
+    const outcome = errorCode ?? request.cache;
+    if (outcome === undefined || costMicros !== undefined) return;
+    const model = request.model ?? '';
+    this.#count({ account_id: accountId, mode, day: this.#dayOf(nowMs), key_id: keyId, model_id: model, outcome }, request.saved);
+    if (errorCode === undefined) return;
+    this.#keepError({
+      account_id: accountId,
+      mode,
+      created_at_ms: nowMs,
+      request_id: request.requestId,
+      key_id: keyId,
+      model_id: model,
+      path,
+      code: errorCode,
+    });
+  }
+
+  noteCall({ provider, kind, ending, ms }: EndedCall): void {
+    const hour = new Date(this.#nowMs()).toISOString().slice(0, 13);
+    const latency_bucket = bucketOf(ms);
+    const name = `${hour} ${provider} ${kind} ${ending} ${latency_bucket}`;
+    add(this.#calls, name, { hour, provider, kind, ending, latency_bucket, calls: 1 }, ['calls']);
+  }
+
+  /** Writes what has come together. Throws when some of it could not be written, which is then kept. */
+  async flush(): Promise<void> {
+    const before = this.#writing;
+    this.#writing = before.catch(() => {}).then(() => this.#write());
+    await this.#writing;
+  }
+
+  /** Writes for the last time. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.flush().catch(this.#options.onError);
+  }
+
+  #count(place: Omit<ActivityRow, (typeof counted)[number]>, saved: AnswerWorth | undefined): void {
+    const name = `${place.account_id} ${place.mode} ${place.day} ${place.key_id} ${place.model_id} ${place.outcome}`;
+    const { costMicros = 0, inputTokens = 0, outputTokens = 0 } = saved ?? {};
+    const tokens = { input_tokens: inputTokens, output_tokens: outputTokens };
+    add(this.#sums, name, { ...place, requests: 1, saved_micros: costMicros as ActivityRow['saved_micros'], ...tokens }, counted);
+  }
+
+  /** The newest of each account. */
+  #keepError(row: ErrorRow): void {
+    const name = `${row.account_id} ${row.mode}`;
+    const kept = this.#errors.get(name);
+    if (kept) {
+      kept.push(row);
+      if (kept.length > errorsMax) kept.shift();
+    } else if (this.#errors.size < waitingMax / errorsMax) this.#errors.set(name, [row]);
+  }
+
+  /** Each kind by itself: what one cannot be written for is no reason to lose another. */
+  async #write(): Promise<void> {
+    const { database } = this.#options;
+    const [sums, errors, uses, calls] = [take(this.#sums), take(this.#errors), take(this.#uses), take(this.#calls)];
+    const results = await Promise.allSettled([
+      addActivity(database, sums, (rest) => rest.forEach(([name, row]) => add(this.#sums, name, row, counted))),
+      addErrors(database, errors, (rest) => rest.forEach(([, rows]) => rows.forEach((row) => this.#keepError(row)))),
+      addKeyUses(database, uses, (rest) => rest.forEach(([id, ms]) => this.#uses.set(id, Math.max(ms, this.#uses.get(id) ?? 0)))),
+      addProviderCalls(database, calls, (rest) => rest.forEach(([name, row]) => add(this.#calls, name, row, ['calls']))),
+    ]);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  #dayOf(nowMs: number): string {
+    const number = Math.floor(nowMs / dayMs);
+    if (number !== this.#day.number) this.#day = { number, text: new Date(nowMs).toISOString().slice(0, 10) };
+    return this.#day.text;
+  }
+
+  #nowMs(): number {
+    return (this.#options.nowMs ?? Date.now)();
+  }
+}
+
+const counted = ['requests', 'saved_micros', 'input_tokens', 'output_tokens'] as const;
+
+/** Adds a row's counts to the one of its name, or keeps it as that while there is room. */
+function add<Row extends object>(rows: Map<string, Row>, name: string, row: Row, counts: readonly (keyof Row)[]): void {
+  const known = rows.get(name);
+  if (!known) {
+    if (rows.size < waitingMax) rows.set(name, row);
+    return;
+  }
+  const numbers = known as Record<keyof Row, number>;
+  for (const count of counts) numbers[count] += row[count] as number;
+}
+
+/** Everything, in one order for all gateways, so that two of them do not lock each other out. */
+function take<Value>(values: Map<string, Value>): readonly (readonly [string, Value])[] {
+  const taken = [...values].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  values.clear();
+  return taken;
+}

@@ -1,0 +1,250 @@
+// What is counted beside the ledger, on both databases: written in sums, kept when it cannot be, and bounded.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { Activity, type EndedRequest } from '../../src/activity/activity.ts';
+import { removeOutdated } from '../../src/activity/activity-rows.ts';
+import { listRecentErrors, readProviders, sumActivity } from '../../src/activity/queries.ts';
+import type { Database } from '../../src/db/database.ts';
+import { startMs } from '../../src/ledger/fixture.ts';
+import { micros } from '../../src/lib/money.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const dayMs = 86_400_000;
+const path = '/v1/chat/completions';
+const today = '2026-11-21';
+const known = { accountId: 'a', keyId: 'k', mode: 'live', model: 'm' } as const;
+const worth = { costMicros: micros(30), inputTokens: 100, outputTokens: 10 };
+let requests = 0;
+const request = (fields: Partial<EndedRequest> = {}): EndedRequest => ({ requestId: `r${(requests += 1)}`, ...known, ...fields });
+
+async function open(t: TestContext, store: StoreKind) {
+  const database = await store.openDatabase(t);
+  const clock = { nowMs: startMs };
+  const errors: unknown[] = [];
+  const openActivity = (of: Database = database) => {
+    const activity = new Activity({ database: of, onError: (error) => errors.push(error), nowMs: () => clock.nowMs });
+    t.after(() => activity.close());
+    return activity;
+  };
+  const sums = (fields: Partial<Parameters<typeof sumActivity>[1]> = {}) =>
+    sumActivity(database.read, { accountId: 'a', mode: 'live', fromDay: today, toDay: today, by: 'none', ...fields });
+  const told = async (fields: Parameters<typeof sums>[0] = {}) =>
+    (await sums(fields)).map((sum) => `${sum.group} ${sum.outcome} ${sum.requests} ${sum.savedMicros}`.trim());
+  return { database, clock, errors, openActivity, sums, told };
+}
+
+/** Its statements fail while it is broken. */
+function breakable(database: Database) {
+  const state = { isBroken: true };
+  const broken = {
+    ...database,
+    get transient() {
+      if (state.isBroken) throw new Error('away');
+      return database.transient;
+    },
+  };
+  return { state, database: broken };
+}
+
+onEachStore((store) => {
+  test('hits, replays and errors add up, of all gateways together, with what they saved', async (t) => {
+    const { openActivity, sums, told } = await open(t, store);
+    for (const activity of [openActivity(), openActivity()]) {
+      for (let count = 0; count < 3; count++) activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
+      activity.noteRequest(request({ cache: 'idempotent-replay' }), path);
+      activity.noteRequest(request({ errorCode: 'rate_limit_exceeded', model: undefined, keyId: 'l' }), path);
+      await Promise.all([activity.flush(), activity.flush()]);
+      activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
+      await activity.close();
+    }
+    assert.deepEqual(await told(), ['hit 8 240', 'idempotent-replay 2 0', 'rate_limit_exceeded 2 0']);
+    assert.deepEqual((await sums())[0], {
+      group: '',
+      outcome: 'hit',
+      requests: 8,
+      savedMicros: 240,
+      inputTokens: 800,
+      outputTokens: 80,
+    });
+    assert.deepEqual(await told({ by: 'key' }), ['k hit 8 240', 'k idempotent-replay 2 0', 'l rate_limit_exceeded 2 0']);
+    assert.deepEqual(await told({ by: 'model' }), ['rate_limit_exceeded 2 0', 'm hit 8 240', 'm idempotent-replay 2 0']);
+    assert.deepEqual((await told({ by: 'day' }))[0], `${today} hit 8 240`);
+    for (const other of [{ mode: 'test' }, { accountId: 'b' }, { fromDay: '2026-11-22', toDay: '2026-11-23' }] as const)
+      assert.deepEqual(await told(other), []);
+    assert.equal((await told({ accountId: null })).length, 3);
+  });
+
+  test('what was charged, or came without a key, is not counted; a day ends at midnight', async (t) => {
+    const { openActivity, told, clock } = await open(t, store);
+    const activity = openActivity();
+    activity.noteRequest(request({ costMicros: 5 }), path);
+    activity.noteRequest(request({ costMicros: 0, errorCode: 'internal_error' }), path);
+    activity.noteRequest(request(), path);
+    activity.noteRequest({ requestId: 'r', errorCode: 'invalid_api_key' }, path);
+    activity.noteRequest(request({ cache: 'hit' }), path);
+    clock.nowMs += dayMs / 2;
+    activity.noteRequest(request({ cache: 'hit' }), path);
+    await activity.flush();
+    assert.deepEqual(await told({ toDay: '2026-11-30', by: 'day' }), [`${today} hit 1 0`, '2026-11-22 hit 1 0']);
+  });
+
+  test('what cannot be written is kept, joined by what comes, and written once the database is back', async (t) => {
+    const { database, openActivity, told, errors } = await open(t, store);
+    const away = breakable(database);
+    const activity = openActivity(away.database);
+    const note = () => {
+      activity.noteRequest(request({ cache: 'hit', saved: worth }), path);
+      activity.noteRequest(request({ errorCode: 'not_found' }), path);
+      activity.noteCall({ provider: 'p', kind: 'whole', ending: 'good', ms: 100 });
+    };
+    note();
+    await assert.rejects(activity.flush(), /away/);
+    note();
+    await assert.rejects(activity.flush(), /away/);
+    away.state.isBroken = false;
+    await activity.flush();
+    await activity.flush();
+    assert.deepEqual(await told(), ['hit 2 60', 'not_found 2 0']);
+    assert.equal((await listRecentErrors(database.read, { accountId: 'a', mode: 'live' })).length, 2);
+    assert.equal((await readProviders(database.read, { fromMs: startMs, toMs: startMs + 1 }))[0]?.calls, 2);
+    assert.equal((await database.read.selectFrom('key_uses').selectAll().execute()).length, 1);
+    assert.deepEqual(errors, []);
+  });
+
+  test('memory is bounded while nothing can be written', async (t) => {
+    const { database, openActivity, told } = await open(t, store);
+    const away = breakable(database);
+    const activity = openActivity(away.database);
+    for (let index = 0; index < 25_000; index++) {
+      activity.noteRequest(request({ accountId: `acc${index}`, keyId: `key${index}`, errorCode: 'not_found' }), path);
+    }
+    activity.noteRequest(request({ accountId: 'acc0', keyId: 'key0', errorCode: 'not_found' }), path);
+    await assert.rejects(activity.flush(), /away/);
+    away.state.isBroken = false;
+    await activity.flush();
+    assert.deepEqual(await told({ accountId: 'acc0' }), ['not_found 2 0']);
+    const count = async (table: 'activity_days' | 'key_uses' | 'recent_errors') =>
+      Number(
+        (
+          await database.read
+            .selectFrom(table)
+            .select(({ fn }) => fn.countAll().as('rows'))
+            .executeTakeFirstOrThrow()
+        ).rows,
+      );
+    assert.deepEqual([await count('activity_days'), await count('key_uses')], [20_000, 20_000]);
+    assert.equal(await count('recent_errors'), 1_001);
+  });
+
+  test('the last errors of an account are listed newest first, a hundred at most, few of a storm', async (t) => {
+    const { database, openActivity, clock } = await open(t, store);
+    const activity = openActivity();
+    const list = (fields: object = {}) => listRecentErrors(database.read, { accountId: 'a', mode: 'live', ...fields });
+    for (let index = 0; index < 300; index++) {
+      clock.nowMs += 1;
+      activity.noteRequest(request({ requestId: `s${index}`, errorCode: 'upstream_error' }), path);
+    }
+    activity.noteRequest(request({ accountId: 'b', errorCode: 'not_found' }), path);
+    await activity.flush();
+    const storm = await list();
+    assert.equal(storm.length, 20);
+    assert.deepEqual(storm[0], {
+      requestId: 's299',
+      createdAtMs: startMs + 300,
+      keyId: 'k',
+      modelId: 'm',
+      path,
+      code: 'upstream_error',
+    });
+    for (let round = 0; round < 8; round++) {
+      for (let index = 0; index < 20; index++) {
+        clock.nowMs += 1;
+        activity.noteRequest(request({ requestId: `t${round}-${index}`, errorCode: 'not_found' }), path);
+      }
+      await activity.flush();
+    }
+    assert.deepEqual(
+      (await list({ limit: 2 })).map(({ requestId }) => requestId),
+      ['t7-19', 't7-18'],
+    );
+    const rows = await database.read.selectFrom('recent_errors').select('request_id').where('account_id', '=', 'a').execute();
+    assert.equal(rows.length, 100);
+    assert.deepEqual([(await list()).at(-1)?.requestId, (await list({ accountId: 'b' })).length], ['t3-0', 1]);
+  });
+
+  test('a key is as old as its last request, whichever gateway writes last', async (t) => {
+    const { database, openActivity, clock } = await open(t, store);
+    const [one, two] = [openActivity(), openActivity()];
+    one.noteRequest(request(), path);
+    clock.nowMs += 5;
+    two.noteRequest(request({ costMicros: 3 }), path);
+    await two.flush();
+    await one.flush();
+    const uses = await database.read.selectFrom('key_uses').selectAll().execute();
+    assert.deepEqual(
+      uses.map((use) => ({ ...use })),
+      [{ key_id: 'k', last_used_at_ms: startMs + 5 }],
+    );
+  });
+
+  test('providers are told by calls, failures and how long they take, over the hours asked for', async (t) => {
+    const { database, openActivity, clock } = await open(t, store);
+    const activity = openActivity();
+    const call = { provider: 'p', kind: 'whole', ending: 'good' } as const;
+    for (let count = 0; count < 95; count++) activity.noteCall({ ...call, ms: 100 });
+    for (let count = 0; count < 5; count++) activity.noteCall({ ...call, ms: 9_000 });
+    activity.noteCall({ ...call, ending: 'bad', ms: 60_000 });
+    activity.noteCall({ ...call, ending: 'refused', ms: 1 });
+    activity.noteCall({ ...call, ending: 'unknown', ms: 1 });
+    activity.noteCall({ ...call, kind: 'stream', ms: 500 });
+    activity.noteCall({ ...call, provider: 'another', ending: 'bad', ms: 1 });
+    clock.nowMs += dayMs;
+    activity.noteCall({ ...call, ms: 1 });
+    await activity.flush();
+    const near = (found: number | undefined, ms: number) => assert.ok(Math.abs(found! - ms) <= ms / 10, `${found} is not ${ms}`);
+    const overview = await readProviders(database.read, { fromMs: startMs, toMs: startMs + dayMs });
+    assert.deepEqual(
+      overview.map(({ provider, calls, failures, refusals }) => [provider, calls, failures, refusals]),
+      [
+        ['another', 1, 1, 0],
+        ['p', 104, 1, 1],
+      ],
+    );
+    const { stream, whole } = overview[1]!;
+    assert.deepEqual([overview[0]!.whole, stream?.calls, whole?.calls], [null, 1, 100]);
+    near(whole?.p50Ms, 100);
+    near(whole?.p95Ms, 100);
+    near(stream?.p50Ms, 500);
+    const later = await readProviders(database.read, { fromMs: startMs + dayMs, toMs: startMs + 2 * dayMs });
+    assert.deepEqual(
+      later.map(({ calls }) => calls),
+      [1],
+    );
+  });
+
+  test('what nobody is shown any more is removed, in steps, and the rest stays', async (t) => {
+    const { database, openActivity, clock } = await open(t, store);
+    const activity = openActivity();
+    const note = (count: number) => {
+      for (let index = 0; index < count; index++) {
+        activity.noteRequest(request({ accountId: `acc${index}`, errorCode: 'not_found' }), path);
+        activity.noteCall({ provider: `p${index}`, kind: 'whole', ending: 'good', ms: 1 });
+      }
+      return activity.flush();
+    };
+    await note(450);
+    const count = async (table: 'activity_days' | 'provider_hours' | 'recent_errors') =>
+      (await database.read.selectFrom(table).selectAll().execute()).length;
+    const counts = () => Promise.all((['recent_errors', 'provider_hours', 'activity_days'] as const).map(count));
+    for (const [days, left] of [
+      [31, [3, 453, 453]],
+      [101, [3, 6, 456]],
+      [401, [3, 3, 9]],
+    ] as const) {
+      clock.nowMs = startMs + days * dayMs;
+      await note(3);
+      await removeOutdated(database, clock.nowMs);
+      assert.deepEqual(await counts(), left, `after ${days} days`);
+    }
+  });
+});
