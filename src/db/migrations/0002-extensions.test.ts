@@ -36,7 +36,7 @@ test('books of the first version go on in this one: nothing is lost, and an open
   connection.exec(
     'alter table charges drop column price_id; drop table prices; drop table account_model_prices; drop table idempotent_responses',
   );
-  connection.exec('drop table cached_responses; drop index accounts_purged; drop table audit_log');
+  connection.exec('drop table cached_responses; drop index accounts_purged; drop index charges_cut_off; drop table audit_log');
   connection.exec(
     'drop table payment_bookings; drop table payment_events; drop table payments; drop table top_ups; drop table balance_warnings',
   );
