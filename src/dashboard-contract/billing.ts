@@ -1,6 +1,6 @@
 // What an account has, what it paid in, and what it is warned of.
 import { Type } from 'typebox';
-import { Mode } from './common.ts';
+import { Mode, PageQuery, type Page } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 export type BillingOverview = {
@@ -33,6 +33,21 @@ export type TopUp = {
   readonly created_at: string;
 };
 
+/** A line of an account's statement. Their sum is the posted balance. */
+export type StatementLine =
+  | {
+      readonly kind: 'credit' | 'debit';
+      readonly id: string;
+      /** Below 0 for a debit. */
+      readonly amount_micros: number;
+      readonly note: string | null;
+      /** What could be spent right after it. */
+      readonly available_micros: number;
+      readonly created_at: string;
+    }
+  /** All charges of a UTC day. */
+  | { readonly kind: 'charges'; readonly day: string; readonly requests: number; readonly amount_micros: number };
+
 /** Made by whoever asks, anew for each thing that is meant to happen: with the same one it happens once. */
 export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 
@@ -41,6 +56,11 @@ export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 
 export const billingEndpoints = {
   'GET /accounts/:account/billing': endpoint<BillingOverview>()({ access: 'member', query: Type.Object({ mode: Mode }) }),
+  /** Newest first. */
+  'GET /accounts/:account/statement': endpoint<Page<StatementLine>>()({
+    access: 'member',
+    query: Type.Object({ ...PageQuery, mode: Mode }),
+  }),
   /** Leads to Stripe; the customer comes back to `/billing?account=…&top_up=…`. Whole cents. */
   'POST /accounts/:account/top-ups': endpoint<{ readonly id: string; readonly checkout_url: string }>()({
     access: 'owner',

@@ -4,14 +4,16 @@ import { after, before, test } from 'node:test';
 import { openTopUp, setCheckoutUrl } from '../../src/billing/top-ups.ts';
 import { ledgerIdOf } from '../../src/ledger/commands.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
+import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startStripe, type LocalStripe, type Payment } from '../support/stripe.ts';
 
+const hooks = hooksOfFile();
 let stripe: LocalStripe;
 let gateway: TestGateway;
 
 before(async () => {
-  stripe = await startStripe({ after });
+  stripe = await startStripe(hooks);
   gateway = await startGateway({ stripe: stripe.config });
   stripe.sendTo(gateway.url);
 });

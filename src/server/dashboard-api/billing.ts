@@ -10,6 +10,7 @@ import { readBalance } from '../../ledger/queries.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../../lib/money.ts';
 import type { ServerContext } from '../context.ts';
 import { changed, type Handlers } from './handlers.ts';
+import { readStatement } from './statement.ts';
 
 export const billingHandlers: Handlers<typeof billingEndpoints> = {
   'GET /accounts/:account/billing': async ({ context, account, query }) => {
@@ -27,6 +28,8 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
       },
     };
   },
+
+  'GET /accounts/:account/statement': ({ context, account, query }) => readStatement(context, account.accountId, query),
 
   'POST /accounts/:account/top-ups': async ({ context, account, session, body, request }) => {
     const amountMicros = checkAmount(context, body.amount_micros);
