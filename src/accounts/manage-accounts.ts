@@ -36,7 +36,13 @@ type AccountLimits = {
   readonly allowedAddresses?: readonly string[] | null;
 };
 
-export type NewAccount = { readonly name: string; readonly priceMultiplierPpm?: number; readonly limits?: AccountLimits };
+export type NewAccount = {
+  /** Left out: a new one. With that of an account that there is, nothing is made. */
+  readonly id?: string;
+  readonly name: string;
+  readonly priceMultiplierPpm?: number;
+  readonly limits?: AccountLimits;
+};
 
 /** An account is never without its ledgers: both come in one transaction. Returns its id. */
 export async function createAccount(database: Database, account: NewAccount, createLedgers: CreateLedgers): Promise<string> {
@@ -47,15 +53,15 @@ export async function createAccount(database: Database, account: NewAccount, cre
 /** The same as a part of a larger transaction. */
 export async function createAccountIn(
   transaction: Kysely<Tables>,
-  { name, priceMultiplierPpm = listPricePpm, limits = {} }: NewAccount,
+  { id = newIdWithPrefix('acc'), name, priceMultiplierPpm = listPricePpm, limits = {} }: NewAccount,
   { createLedgers, nowMs }: { readonly createLedgers: CreateLedgers; readonly nowMs: number },
 ): Promise<string> {
-  const id = newIdWithPrefix('acc');
-  await transaction
+  const made = await transaction
     .insertInto('accounts')
     .values({ id, name, created_at_ms: nowMs, price_multiplier_ppm: priceMultiplierPpm, ...limitColumnsOf(limits) })
-    .execute();
-  await createLedgers(transaction, { accountId: id, nowMs });
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  if (made.numInsertedOrUpdatedRows !== 0n) await createLedgers(transaction, { accountId: id, nowMs });
   return id;
 }
 

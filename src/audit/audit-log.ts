@@ -6,6 +6,8 @@ import { newIdWithPrefix } from '../lib/ids.ts';
 
 /** What is said of a change. Secrets never stand in it. */
 export type Change = {
+  /** Of a change that may be told of twice: it is noted once. Letters, digits and `_`, at most 64. Left out: a new one. */
+  readonly id?: string;
   /** `key.update`: the kind of thing, and what became of it. */
   readonly action: string;
   /** The id of the thing. */
@@ -47,7 +49,7 @@ export async function recordChange(
   await write
     .insertInto('audit_log')
     .values({
-      id: newIdWithPrefix('aud'),
+      id: change.id ?? newIdWithPrefix('aud'),
       actor_kind: actor.kind,
       actor_id: actor.id,
       actor_name: actor.name,
@@ -59,6 +61,7 @@ export async function recordChange(
       after: change.after && JSON.stringify(change.after),
       created_at_ms: Date.now(),
     })
+    .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
 }
 

@@ -1,6 +1,7 @@
 // `tollgate models …`
 import type { ImageModel } from '../canonical/image-model.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { checkCatalog, type CatalogProblem } from '../catalog/check-catalog.ts';
 import { imagePricesOf } from '../catalog/image-listing.ts';
 import { loadCatalog } from '../catalog/load-catalog.ts';
 import { priceFor } from '../catalog/price.ts';
@@ -37,10 +38,7 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
 export async function checkModelsCommand(options: JsonOption): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const catalog = loadCatalog(config);
-  const problems = [
-    ...catalog.list().flatMap((model) => problemsOf(config, catalog, model)),
-    ...catalog.images.list().flatMap((model) => problemsOfImageModel(catalog, model)),
-  ];
+  const problems = checkCatalog(catalog, { markup: config.pricing.markup, nowMs: Date.now() }).map(inWords);
   const rows = problems.map(({ id, problem }) => [id, problem]);
   const text = [formatTable(['MODEL', 'PROBLEM'], rows), ...catalog.warnings.map((warning) => `note: ${warning}`)].join('\n');
   printResult(options, problems, problems.length === 0 ? 'Every model has a price and a live route.' : text);
@@ -90,22 +88,9 @@ function imageRow({ id, live, routes, mode, image_prices: prices }: ReturnType<t
   ];
 }
 
-function problemsOf(config: Config, catalog: Catalog, model: Model): { readonly id: string; readonly problem: string }[] {
-  return [
-    ...(currentPrice(config, model) ? [] : [{ id: model.id, problem: 'no price in effect: it never runs' }]),
-    ...(catalog.liveRoutes(model).length > 0 ? [] : [switchedOff(model)]),
-  ];
-}
-
-function problemsOfImageModel({ images }: Catalog, model: ImageModel): { readonly id: string; readonly problem: string }[] {
-  return [
-    ...(model.price ? [] : [{ id: model.id, problem: 'no price: it never runs' }]),
-    ...(images.liveRoutes(model).length > 0 ? [] : [switchedOff(model)]),
-  ];
-}
-
-function switchedOff({ id, routes }: Model | ImageModel) {
-  return { id, problem: `no provider of it is switched on (${routes.map((route) => route.provider).join(', ')})` };
+function inWords({ id, type, problem, providers }: CatalogProblem) {
+  if (problem === 'no-route') return { id, problem: `no provider of it is switched on (${providers.join(', ')})` };
+  return { id, problem: `no price${type === 'chat' ? ' in effect' : ''}: it never runs` };
 }
 
 function currentPrice(config: Config, model: Model) {

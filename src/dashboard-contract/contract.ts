@@ -3,6 +3,11 @@ import { billingEndpoints } from './billing.ts';
 import { keysEndpoints } from './keys.ts';
 import { modelsEndpoints } from './models.ts';
 import { authEndpoints } from './auth.ts';
+import { operatorAccountsEndpoints } from './operator-accounts.ts';
+import { operatorKeysEndpoints } from './operator-keys.ts';
+import { operatorPaymentsEndpoints } from './operator-payments.ts';
+import { operatorServiceEndpoints } from './operator-service.ts';
+import { operatorUsersEndpoints } from './operator-users.ts';
 import { operatorEndpoints } from './operator.ts';
 import { sessionEndpoints } from './session.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -17,6 +22,11 @@ export const contract = {
   ...sessionEndpoints,
   ...settingsEndpoints,
   ...usageEndpoints,
+  ...operatorAccountsEndpoints,
+  ...operatorKeysEndpoints,
+  ...operatorPaymentsEndpoints,
+  ...operatorServiceEndpoints,
+  ...operatorUsersEndpoints,
 };
 
 /** What the web app imports. */

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import type { Micros } from '../lib/money.ts';
+import { type Micros, micros } from '../lib/money.ts';
 import { availableMicrosOf, type Charge } from './book.ts';
 import type { LedgerId } from './commands.ts';
 import { chargeOfRow, type ChargeRow } from './rows.ts';
@@ -119,4 +119,18 @@ function readSpan(
     query = query.where((eb) => eb(eb.refTuple('created_at_ms', 'id'), '<', eb.tuple(cursor.createdAtMs, cursor.id)));
   }
   return query.orderBy('created_at_ms', 'desc').orderBy('id', 'desc').limit(rowsMax).execute();
+}
+
+/** A credit or a debit as it was booked, or null. */
+export async function findAdjustment(
+  db: Kysely<Tables>,
+  { entryId, kind }: { readonly entryId: string; readonly kind: 'credit' | 'debit' },
+): Promise<{ readonly amountMicros: Micros; readonly note: string | null } | null> {
+  const query = db
+    .selectFrom('entries')
+    .select(['posted_delta_micros', 'note'])
+    .where('id', '=', entryId)
+    .where('kind', '=', kind);
+  const row = await query.executeTakeFirst();
+  return row ? { amountMicros: micros(Math.abs(row.posted_delta_micros)), note: row.note } : null;
 }

@@ -15,6 +15,11 @@ import type { AnyHandler, Changed, Handlers } from './handlers.ts';
 import { billingHandlers } from './billing.ts';
 import { keysHandlers } from './keys.ts';
 import { modelsHandlers } from './models.ts';
+import { operatorAccountsHandlers } from './operator-accounts.ts';
+import { operatorKeysHandlers } from './operator-keys.ts';
+import { operatorPaymentsHandlers } from './operator-payments.ts';
+import { operatorServiceHandlers } from './operator-service.ts';
+import { operatorUsersHandlers } from './operator-users.ts';
 import { operatorHandlers } from './operator.ts';
 import { sessionHandlers } from './session.ts';
 import { settingsHandlers } from './settings.ts';
@@ -31,6 +36,11 @@ const handlers: Handlers<typeof contract> = {
   ...sessionHandlers,
   ...settingsHandlers,
   ...usageHandlers,
+  ...operatorAccountsHandlers,
+  ...operatorKeysHandlers,
+  ...operatorPaymentsHandlers,
+  ...operatorServiceHandlers,
+  ...operatorUsersHandlers,
 };
 
 export function addDashboardApi(app: FastifyInstance, context: ServerContext): void {

@@ -77,7 +77,7 @@ function placeOf({ accountId }: { readonly accountId: string }, params: { readon
 type KeyChange = Extract<KeyOutcome, { readonly kind: 'changed' }>;
 
 /** Throws ApiError 404 or 409. */
-function unlessRevoked(outcome: KeyOutcome): KeyChange {
+export function unlessRevoked(outcome: KeyOutcome): KeyChange {
   if (outcome.kind === 'unknown') throw noSuchKey();
   if (outcome.kind === 'revoked') throw new ApiError('conflict', 'This key is revoked, and that is for good. Make another.');
   return outcome;
@@ -127,7 +127,7 @@ function readModels(catalog: Catalog, names: readonly string[]): string[] {
   return [...new Set(ids)];
 }
 
-function readAddresses(texts: readonly string[]): string[] {
+export function readAddresses(texts: readonly string[]): string[] {
   const ranges = texts.map((text) => text.trim());
   const wrong = ranges.find((range) => !isAddressRange(range));
   if (wrong === undefined) return [...new Set(ranges)];
@@ -151,7 +151,7 @@ async function toKey(context: ServerContext, listing: KeyListing): Promise<Key> 
   return key!;
 }
 
-async function toKeys({ database, gateway }: ServerContext, listings: readonly KeyListing[]): Promise<readonly Key[]> {
+export async function toKeys({ database, gateway }: ServerContext, listings: readonly KeyListing[]): Promise<readonly Key[]> {
   const nowMs = gateway.nowMs();
   const ids = listings.map(({ id }) => id);
   const [spend, uses] = [await readKeySpending(database.read, ids, nowMs), await readKeyUses(database, ids)];

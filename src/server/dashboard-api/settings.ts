@@ -4,10 +4,12 @@ import { changedFields } from '../../audit/changed-fields.ts';
 import { removePurgedOf } from '../../cache/purged-accounts.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { settingsEndpoints } from '../../dashboard-contract/settings.ts';
+import type { Role } from '../../db/schema.ts';
 import { dropBodies } from '../../idempotency/purge.ts';
 import { invite, listInvitations, withdrawInvitation } from '../../users/invitations.ts';
 import { changeMember, listMembers, type MemberChange } from '../../users/members.ts';
 import { invitationMail } from '../../users/messages.ts';
+import type { Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
 import { isAtLeast } from './access.ts';
 import { changed, type Handlers } from './handlers.ts';
@@ -80,22 +82,13 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
   },
 
   'POST /accounts/:account/invitations': async ({ context, account, body, session, request }) => {
-    const { database, users } = context;
+    const { users } = context;
     const { accountId } = account;
     const email = checkEmail(body.email);
     const { role } = body;
     if (!isAtLeast(account.role, role)) throw new ApiError('not_permitted', 'Only an owner of the account may invite owners.');
     await users.attempts.take(request.ip, { kind: 'invitation', of: `${accountId} ${email}` });
-    const members = await listMembers(database, accountId);
-    if (members.some((member) => member.email === email)) {
-      throw new ApiError('conflict', 'This e-mail address is a member already.', { param: 'email' });
-    }
-    const mailed = users.mailer !== null;
-    const { id, token } = await invite(database, { accountId, email, role, invitedBy: session.userId, mailed }, Date.now());
-    const link = linkTo(context, '/invitation', token);
-    const { name: accountName } = await accountOf(context, accountId);
-    users.mailer?.sendLater({ to: email, ...invitationMail({ accountName, invitedBy: session.name, role, link }) });
-    return changed({ id, link, mailed }, { action: 'invitation.create', subject: id, before: null, after: { email, role } });
+    return inviteTo(context, { accountId, email, role, session });
   },
 
   'DELETE /accounts/:account/invitations/:invitation': async ({ context: { database }, account: { accountId }, params }) => {
@@ -104,6 +97,32 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     return changed(done, { action: 'invitation.withdraw', subject: params.invitation, before: withdrawn, after: null });
   },
 };
+
+type NewInvitation = {
+  readonly accountId: string;
+  /** Checked. */
+  readonly email: string;
+  readonly role: Role;
+  readonly session: Session;
+};
+
+/** Sends the link where there is a mail server; in any case whoever invites gets it, too. Throws ApiError 404, 409. */
+export async function inviteTo(context: ServerContext, { accountId, email, role, session }: NewInvitation) {
+  const { database, users } = context;
+  const { name: accountName } = await accountOf(context, accountId);
+  const members = await listMembers(database, accountId);
+  if (members.some((member) => member.email === email)) {
+    throw new ApiError('conflict', 'This e-mail address is a member already.', { param: 'email' });
+  }
+  const mailed = users.mailer !== null;
+  const { id, token } = await invite(database, { accountId, email, role, invitedBy: session.userId, mailed }, Date.now());
+  const link = linkTo(context, '/invitation', token);
+  users.mailer?.sendLater({ to: email, ...invitationMail({ accountName, invitedBy: session.name, role, link }) });
+  return changed(
+    { id, link, mailed },
+    { action: 'invitation.create', subject: id, accountId, before: null, after: { email, role } },
+  );
+}
 
 async function accountOf({ database }: ServerContext, accountId: string) {
   const [account] = await findAccounts(database, [accountId]);

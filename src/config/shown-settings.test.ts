@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
+import { loadConfig } from './load.ts';
+import { ConfigFile } from './schema.ts';
+import { showSettings } from './shown-settings.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'tollgate-shown-'));
+after(() => rmSync(cwd, { recursive: true }));
+
+/** Each secret once, in the section where it belongs. */
+const everySecret = `
+server: { port: 4100 }
+database: { url: "postgres://user:seecret-1@host/db" }
+metrics: { token: seecret-2-long-enough }
+storage: { kind: s3, bucket: pics, access_key_id: seecret-3, secret_access_key: seecret-4, session_token: seecret-5 }
+stripe: { secret_key: sk_live_seecret6, webhook_secret: seecret-7 }
+providers:
+  openai: { api_key: seecret-8, base_url: "https://me:seecret-9@proxy.example/v1" }
+`;
+
+function show(yaml: string) {
+  writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
+  return showSettings(loadConfig({ env: {}, cwd }));
+}
+
+test('no secret is shown, only whether it is set', () => {
+  const settings = show(everySecret);
+  assert.doesNotMatch(JSON.stringify(settings), /seecret/);
+  const secrets = settings.filter(({ isSecret }) => isSecret);
+  for (const path of [
+    'database.url',
+    'metrics.token',
+    'storage.secret_access_key',
+    'stripe.secret_key',
+    'providers.openai.api_key',
+  ]) {
+    assert.deepEqual(
+      secrets.filter((setting) => setting.path === path).map(({ isSet, value }) => [isSet, value]),
+      [[true, null]],
+      path,
+    );
+  }
+  assert.equal(settings.find(({ path }) => path === 'providers.openai.base_url')!.value, 'https://proxy.example/v1');
+});
+
+test('what the file says stands beside what is there by default', () => {
+  const settings = show('server: { port: 4100 }');
+  const find = (name: string) => settings.find(({ path }) => path === name)!;
+  assert.deepEqual([find('server.port').value, find('server.port').isDefault], [4_100, false]);
+  assert.deepEqual([find('server.host').value, find('server.host').isDefault], ['127.0.0.1', true]);
+  assert.deepEqual([find('stripe.secret_key').isSet, find('stripe.secret_key').isDefault], [false, true]);
+  assert.ok(find('server.port').description.length > 0);
+});
+
+test('every field of the schema outside of named sections is shown', () => {
+  const shown = new Set(show('service: {}').map(({ path }) => path));
+  const missing = leavesOf(asFieldSchema(ConfigFile), '').filter((path) => !shown.has(path));
+  assert.deepEqual(missing, []);
+});
+
+function leavesOf(schema: FieldSchema, path: string): string[] {
+  const children = branchesOf(schema).flatMap((branch) => Object.entries(branch.properties ?? {}));
+  if (branchesOf(schema).some((branch) => branch.patternProperties)) return [];
+  if (children.length === 0) return [path];
+  return children.flatMap(([name, child]) => leavesOf(child, path === '' ? name : `${path}.${name}`));
+}

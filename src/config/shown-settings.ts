@@ -1,0 +1,60 @@
+// The configuration as an operator may see it: every value that it holds, secrets left out, as the schema marks them.
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../lib/json.ts';
+import { formatPath, type FieldPath } from './config-error.ts';
+import { asFieldSchema, branchesOf, childSchemaOf, fieldNamesOf, holdsSecret, type FieldSchema } from './field-schema.ts';
+import { ConfigFile, type Config } from './schema.ts';
+
+export type ShownSetting = {
+  readonly path: string;
+  /** null: not set, or a secret. */
+  readonly value: unknown;
+  readonly isSecret: boolean;
+  readonly isSet: boolean;
+  readonly isDefault: boolean;
+  readonly description: string;
+};
+
+/** In the order of the schema. Sections with names of their own, such as `providers`, come with the names that there are. */
+export function showSettings(config: Config): ShownSetting[] {
+  return fieldsOf(asFieldSchema(ConfigFile), config, []);
+}
+
+function fieldsOf(schema: FieldSchema, value: unknown, path: FieldPath): ShownSetting[] {
+  const names = isObject(value) ? [...new Set([...fieldNamesOf(schema), ...namedIn(schema, value)])] : fieldNamesOf(schema);
+  if (names.length === 0 || schema.writeOnly) return isSection(schema) ? [] : [showField(schema, value, path)];
+  return names.flatMap((name) => {
+    const child = childSchemaOf(schema, name);
+    return child ? fieldsOf(child, isObject(value) ? value[name] : undefined, [...path, name]) : [];
+  });
+}
+
+function namedIn(schema: FieldSchema, value: object): string[] {
+  return branchesOf(schema).some((branch) => branch.patternProperties) ? Object.keys(value) : [];
+}
+
+/** One that happens to be empty. */
+function isSection(schema: FieldSchema): boolean {
+  return branchesOf(schema).some((branch) => branch.patternProperties !== undefined);
+}
+
+function showField(schema: FieldSchema, value: unknown, path: FieldPath): ShownSetting {
+  const isSecret = holdsSecret(schema);
+  // Where no secret is meant, null is a value of its own: no limit.
+  const isSet = value !== undefined && !(isSecret && value === null);
+  return {
+    path: formatPath(path),
+    value: isSet && !isSecret ? withoutPasswords(value) : null,
+    isSecret,
+    isSet,
+    isDefault: !isSet || isDeepStrictEqual(value, schema.default),
+    description: schema.description ?? '',
+  };
+}
+
+/** An address may carry a name and a password. */
+export function withoutPasswords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPasswords);
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, withoutPasswords(child)]));
+  return typeof value === 'string' ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/iu, '$1') : value;
+}

@@ -1,0 +1,69 @@
+// How the service is doing: its providers, its catalogue and what its configuration says.
+import { endpoint } from './endpoint.ts';
+
+export type ProviderRoute = {
+  readonly model: string;
+  /** `ejected`: left alone for a while. `probing`: one request at a time tries it. */
+  readonly state: 'in-use' | 'ejected' | 'probing';
+  readonly reason: 'failures' | 'refused' | null;
+  readonly ejected_until: string | null;
+  /** Since the start of this gateway. */
+  readonly calls: number;
+  readonly failures: number;
+  /** Of the credential. */
+  readonly refusals: number;
+};
+
+export type Provider = {
+  readonly name: string;
+  readonly kind: string;
+  readonly is_on: boolean;
+  /** Without credentials. */
+  readonly base_url: string;
+  readonly has_key: boolean;
+  /** Of the catalogue, that it can serve. */
+  readonly models: number;
+  /** Those that were used since the start of this gateway. */
+  readonly routes: readonly ProviderRoute[];
+};
+
+export type CatalogueProblem = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: 'chat' | 'image';
+  /** Without a price in effect it never runs; without a route only test keys may use it. */
+  readonly problem: 'no-price' | 'no-route';
+  /** That it could run at. */
+  readonly providers: readonly string[];
+};
+
+export type CatalogueCheck = {
+  readonly models: number;
+  readonly live_models: number;
+  readonly problems: readonly CatalogueProblem[];
+  readonly warnings: readonly string[];
+};
+
+export type Setting = {
+  /** `server.port` */
+  readonly path: string;
+  /** JSON; null: not set, or a secret. */
+  readonly value: unknown;
+  readonly is_secret: boolean;
+  readonly is_set: boolean;
+  readonly is_default: boolean;
+  readonly description: string;
+};
+
+export type ServiceSettings = {
+  readonly database: 'sqlite' | 'postgres';
+  readonly data_dir: string;
+  readonly warnings: readonly string[];
+  readonly settings: readonly Setting[];
+};
+
+export const operatorServiceEndpoints = {
+  'GET /operator/providers': endpoint<{ readonly data: readonly Provider[] }>()({ access: 'operator' }),
+  'GET /operator/catalogue-check': endpoint<CatalogueCheck>()({ access: 'operator' }),
+  'GET /operator/settings': endpoint<ServiceSettings>()({ access: 'operator' }),
+};

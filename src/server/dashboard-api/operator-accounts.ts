@@ -1,0 +1,166 @@
+// Accounts, as operators manage them. Commands carry an id of the caller's: one that comes twice is done, and noted, once.
+import { hash } from 'node:crypto';
+import {
+  createAccount,
+  raiseCacheGeneration,
+  readTerms,
+  updateAccount,
+  type AccountChange,
+} from '../../accounts/manage-accounts.ts';
+import { findAccount, searchAccounts, type FoundAccount } from '../../accounts/search-accounts.ts';
+import { changedFields } from '../../audit/changed-fields.ts';
+import { removePurgedOf } from '../../cache/purged-accounts.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { resolveKeyModel } from '../../catalog/resolve-key-model.ts';
+import type { AccountDetail, AccountRow, operatorAccountsEndpoints } from '../../dashboard-contract/operator-accounts.ts';
+import type { Database } from '../../db/database.ts';
+import { dropBodies } from '../../idempotency/purge.ts';
+import { ledgerIdOf } from '../../ledger/commands.ts';
+import { createLedgers } from '../../ledger/create-ledgers.ts';
+import { findAdjustment } from '../../ledger/queries.ts';
+import { micros } from '../../lib/money.ts';
+import { changed, type Changed, type Handlers } from './handlers.ts';
+import { readAddresses } from './keys.ts';
+import { readStatement } from './statement.ts';
+
+const pageRows = 50;
+
+export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints> = {
+  'GET /operator/accounts': async ({ context, query }) => {
+    const { search: text, frozen: isFrozen, limit = pageRows, cursor = null } = query;
+    const page = await searchAccounts(context.database, { text, isFrozen, limit, cursor });
+    if (!page) throw invalidRequest('cursor', '`cursor` must be the `next_cursor` of the page before, unchanged.');
+    return { data: page.accounts.map(toRow), next_cursor: page.next };
+  },
+
+  'POST /operator/accounts': async ({ context: { database }, body }) => {
+    const id = `acc_${digestOf(['account', body.request_id])}`;
+    const name = readName(body.name);
+    await createAccount(database, { id, name, priceMultiplierPpm: body.price_multiplier_ppm }, createLedgers);
+    if ((await findAccount(database, id))?.name !== name)
+      throw new ApiError('conflict', 'This was asked for before, for an account of another name.');
+    const after = await readTerms(database.read, id);
+    const change = { id: noteIdOf(['account', id]), action: 'account.create', subject: id, accountId: id, before: null, after };
+    return changed({ id }, change);
+  },
+
+  'GET /operator/accounts/:account': ({ context, params }) => readDetail(context.database, params.account),
+
+  'GET /operator/accounts/:account/statement': async ({ context, params, query }) => {
+    if (!(await findAccount(context.database, params.account))) throw noSuchAccount();
+    return readStatement(context, params.account, query);
+  },
+
+  'PATCH /operator/accounts/:account': ({ context, params, body }) =>
+    changeAccount(context.database, params.account, {
+      name: body.name === undefined ? undefined : readName(body.name),
+      isFrozen: body.frozen,
+      priceMultiplierPpm: body.price_multiplier_ppm,
+      retainResponses: body.retain_responses,
+      limits: {
+        requestsPerMinute: body.requests_per_minute,
+        tokensPerMinute: body.tokens_per_minute,
+        concurrentRequests: body.concurrent_requests,
+        allowedAddresses: body.allowed_addresses && readAddresses(body.allowed_addresses),
+      },
+    }),
+
+  'PATCH /operator/accounts/:account/model-prices': ({ context, params, body }) => {
+    const modelId = resolveKeyModel(context.gateway.catalog, body.model);
+    // A price of a model that has left the catalogue can still be cleared.
+    if (modelId === null && body.multiplier_ppm !== null) throw invalidRequest('model', `There is no model '${body.model}'.`);
+    return changeAccount(context.database, params.account, {
+      modelPrice: { modelId: modelId ?? body.model, multiplierPpm: body.multiplier_ppm },
+    });
+  },
+
+  'POST /operator/accounts/:account/adjustments': async ({ context, params: { account: accountId }, body }) => {
+    const { kind, mode, note } = body;
+    const ledgerId = ledgerIdOf(accountId, mode);
+    const entryId = `adjust:${ledgerId}:${body.request_id}`;
+    const amountMicros = micros(body.amount_micros);
+    const outcome = await context.gateway.ledger.submit({ type: kind, entryId, ledgerId, amountMicros, note });
+    if (outcome.type === 'unknown-ledger') throw noSuchAccount();
+    if (outcome.type !== 'credited' && outcome.type !== 'debited')
+      throw new Error(`the ledger answered a ${kind} with ${outcome.type}`);
+    // What came first under this id counts, and whoever asked for something else must know.
+    const made = await findAdjustment(context.database.read, { entryId, kind });
+    if (made?.amountMicros !== amountMicros || made.note !== note)
+      throw new ApiError('conflict', 'This was asked for before, with another amount or reason. Nothing was booked again.');
+    const output = { entry_id: entryId, available_micros: outcome.availableMicros };
+    const after = { mode, amount_micros: amountMicros, note, available_micros: outcome.availableMicros };
+    const noteId = noteIdOf([kind, entryId]);
+    return changed(output, { id: noteId, action: `account.${kind}`, subject: accountId, accountId, before: null, after });
+  },
+
+  'POST /operator/accounts/:account/purge': async ({ context: { database }, params: { account: accountId } }) => {
+    if (!(await raiseCacheGeneration(database, accountId))) throw noSuchAccount();
+    const erased = await eraseResponses(database, accountId);
+    return changed(erased, { action: 'account.purge', subject: accountId, accountId, before: null, after: erased });
+  },
+};
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name === '') throw invalidRequest('name', 'Give the account a name.');
+  return name;
+}
+
+async function changeAccount(database: Database, accountId: string, what: AccountChange): Promise<Changed<AccountDetail>> {
+  const terms = await updateAccount(database, accountId, what);
+  if (!terms) throw noSuchAccount();
+  const fields = changedFields(terms.before, terms.after);
+  if (terms.before.retain_responses && !terms.after.retain_responses) await eraseResponses(database, accountId);
+  const note = fields && { action: 'account.update', subject: accountId, accountId, ...fields };
+  return changed(await readDetail(database, accountId), note);
+}
+
+/** After the generation was raised: nothing of it is served while it goes. */
+async function eraseResponses(database: Database, accountId: string) {
+  return {
+    cached_responses_erased: await removePurgedOf(database, accountId),
+    replayed_responses_erased: await dropBodies(database, accountId),
+  };
+}
+
+async function readDetail(database: Database, accountId: string): Promise<AccountDetail> {
+  const account = await findAccount(database, accountId);
+  if (!account) throw noSuchAccount();
+  const {
+    name: _name,
+    frozen: _frozen,
+    model_multipliers_ppm: multipliers,
+    ...terms
+  } = await readTerms(database.read, accountId);
+  const prices = Object.entries(multipliers).map(([model, multiplier_ppm]) => ({ model, multiplier_ppm }));
+  return { ...toRow(account), ...terms, model_prices: prices.toSorted((one, other) => one.model.localeCompare(other.model)) };
+}
+
+function toRow(account: FoundAccount): AccountRow {
+  return {
+    id: account.id,
+    name: account.name,
+    created_at: new Date(account.createdAtMs).toISOString(),
+    frozen: account.isFrozen,
+    price_multiplier_ppm: account.priceMultiplierPpm,
+    live: balanceOf(account.live),
+    test: balanceOf(account.test),
+  };
+}
+
+function balanceOf({ postedMicros, heldMicros }: FoundAccount['live']) {
+  return { posted_micros: postedMicros, held_micros: heldMicros, available_micros: postedMicros - heldMicros };
+}
+
+function noSuchAccount(): ApiError {
+  return new ApiError('not_found', 'There is no such account.');
+}
+
+function noteIdOf(parts: readonly string[]): string {
+  return `aud_${digestOf(parts)}`;
+}
+
+/** As long as the ids that are made by chance. */
+function digestOf(parts: readonly string[]): string {
+  return hash('sha256', parts.join(' '), 'hex').slice(0, 26);
+}

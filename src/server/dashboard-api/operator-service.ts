@@ -1,0 +1,68 @@
+// How the service is doing: its providers, its catalogue and what its configuration says.
+import { checkCatalog } from '../../catalog/check-catalog.ts';
+import { showSettings, withoutPasswords } from '../../config/shown-settings.ts';
+import type { operatorServiceEndpoints, ProviderRoute } from '../../dashboard-contract/operator-service.ts';
+import { isPostgresUrl } from '../../db/database.ts';
+import type { RouteState } from '../../gateway/route-health.ts';
+import type { ServerContext } from '../context.ts';
+import type { Handlers } from './handlers.ts';
+
+export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> = {
+  'GET /operator/providers': async ({ context }) => {
+    const { config, routing } = context.gateway;
+    const routes = Map.groupBy(routing.health.states(), ({ provider }) => provider);
+    const models = countModels(context);
+    const data = Object.entries(config.providers).map(([name, provider]) => ({
+      name,
+      kind: provider.kind,
+      is_on: provider.enabled,
+      base_url: String(withoutPasswords(provider.base_url)),
+      has_key: provider.api_key !== null,
+      models: models.get(name)?.size ?? 0,
+      routes: (routes.get(name) ?? []).map(toRoute),
+    }));
+    return { data: data.toSorted((one, other) => Number(other.is_on) - Number(one.is_on) || one.name.localeCompare(other.name)) };
+  },
+
+  'GET /operator/catalogue-check': async ({ context: { gateway } }) => {
+    const { catalog, config } = gateway;
+    const models = [
+      ...catalog.list().map((model) => catalog.liveRoutes(model)),
+      ...catalog.images.list().map((model) => catalog.images.liveRoutes(model)),
+    ];
+    return {
+      models: models.length,
+      live_models: models.filter((routes) => routes.length > 0).length,
+      problems: checkCatalog(catalog, { markup: config.pricing.markup, nowMs: gateway.nowMs() }),
+      warnings: catalog.warnings,
+    };
+  },
+
+  'GET /operator/settings': async ({ context: { gateway, database } }) => ({
+    database: isPostgresUrl(database.url) ? ('postgres' as const) : ('sqlite' as const),
+    data_dir: gateway.config.dataDir,
+    warnings: gateway.config.warnings,
+    settings: showSettings(gateway.config).map(({ path, value, isSecret, isSet, isDefault, description }) => ({
+      path,
+      value,
+      is_secret: isSecret,
+      is_set: isSet,
+      is_default: isDefault,
+      description,
+    })),
+  }),
+};
+
+/** Of each provider, the models of the catalogue that name it. */
+function countModels({ gateway: { catalog } }: ServerContext): ReadonlyMap<string, ReadonlySet<string>> {
+  const models = new Map<string, Set<string>>();
+  for (const { id, routes } of [...catalog.list(), ...catalog.images.list()]) {
+    for (const { provider } of routes) models.set(provider, (models.get(provider) ?? new Set()).add(id));
+  }
+  return models;
+}
+
+function toRoute({ upstreamModel: model, state, reason, ejectedUntilMs, calls, failures, refusals }: RouteState): ProviderRoute {
+  const ejected_until = ejectedUntilMs === null ? null : new Date(ejectedUntilMs).toISOString();
+  return { model, state, reason, ejected_until, calls, failures, refusals };
+}
