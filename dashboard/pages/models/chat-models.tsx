@@ -7,7 +7,6 @@ import { Money } from '../../parts/money.tsx';
 import { countText, shortCountText } from '../../parts/number-text.ts';
 import { dayText } from '../../parts/time-text.ts';
 import { AbilityList } from './ability-list.tsx';
-import { vendorName } from './model-filters.ts';
 import { CopyId, ModelName } from './model-name.tsx';
 
 type Props = { readonly models: readonly ChatModel[]; readonly onOpen: (id: string) => void; readonly empty: ReactNode };
@@ -28,7 +27,6 @@ export function ChatModels({ models, onOpen, empty }: Props) {
 const columns: readonly Column<ChatModel>[] = [
   { title: 'Model', phone: 'title', render: (model) => <ModelName model={model} /> },
   { title: '', width: 44, phone: 'hidden', render: ({ id }) => <CopyId id={id} /> },
-  { title: 'Vendor', render: ({ vendor }) => vendorName(vendor) },
   { title: 'Abilities', render: (model) => <AbilityList model={model} /> },
   { title: 'Context', align: 'right', render: ({ context_tokens: tokens }) => <Tokens count={tokens} /> },
   { title: 'Input', align: 'right', render: (model) => <Price model={model} micros={model.price?.base.input_micros} isFirst /> },

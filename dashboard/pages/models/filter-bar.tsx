@@ -2,6 +2,7 @@ import { Chip, Group, Select, Switch } from '@mantine/core';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
 import type { Search } from '../../app/url-state.ts';
 import { SearchField } from '../../parts/search-field.tsx';
+import classes from '../../parts/filter-bar.module.css';
 import { abilityNames } from './ability-list.tsx';
 import { abilities, vendorName } from './model-filters.ts';
 import type { View } from './page.tsx';
@@ -49,7 +50,7 @@ export function FilterBar({ catalogue, view, setView }: Props) {
         onChange={(vendor) => setView({ vendor: vendor ?? undefined })}
         clearable
         searchable
-        w={170}
+        className={classes.field}
       />
       {isChat && (
         <>
@@ -60,7 +61,7 @@ export function FilterBar({ catalogue, view, setView }: Props) {
             value={view.inputMicrosMax === null ? null : String(view.inputMicrosMax / 1_000_000)}
             onChange={(max) => setView({ max: max ?? undefined })}
             clearable
-            w={180}
+            className={classes.field}
           />
           <Select
             aria-label="Order"
@@ -68,7 +69,7 @@ export function FilterBar({ catalogue, view, setView }: Props) {
             value={view.order}
             onChange={(order) => setView({ order: order === 'catalogue' ? undefined : (order ?? undefined) })}
             allowDeselect={false}
-            w={190}
+            className={classes.field}
           />
           <Chip.Group
             multiple

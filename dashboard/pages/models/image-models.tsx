@@ -35,7 +35,7 @@ const columns: readonly Column<ImageModelEntry>[] = [
   {
     title: 'Images put in',
     align: 'right',
-    render: ({ input_images: { min, max } }) => (min === max ? max : `${min} to ${max}`),
+    render: ({ input_images: { min, max } }) => (max === 0 ? 'none' : min === max ? max : `${min} to ${max}`),
   },
   { title: 'Price', align: 'right', render: ({ price }) => <ImagePrice price={price} /> },
 ];

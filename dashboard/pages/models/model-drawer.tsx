@@ -138,7 +138,9 @@ function PriceTable({ price }: { readonly price: ModelPrice }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Tokens</Table.Th>
-            <Table.Th ta="right">{price.tiers.length === 0 ? 'Price' : 'Any input'}</Table.Th>
+            <Table.Th ta="right">
+              {price.tiers[0] ? `Input up to ${countText(price.tiers[0].above_input_tokens)}` : 'Price'}
+            </Table.Th>
             {price.tiers.map(({ above_input_tokens: above }) => (
               <Table.Th key={above} ta="right">
                 Input over {countText(above)}

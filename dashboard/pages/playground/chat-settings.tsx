@@ -1,9 +1,8 @@
-import { NumberInput, SegmentedControl, Select, Stack, Switch, Text, Textarea } from '@mantine/core';
+import { Input, NumberInput, SegmentedControl, Select, Stack, Switch, Textarea } from '@mantine/core';
 import type { ChatModel } from '../../../src/dashboard-contract/models.ts';
 import { KeySelect, type Key } from '../../parts/key-select.tsx';
 import { usdText } from '../../parts/money-text.ts';
 import { countText } from '../../parts/number-text.ts';
-import { Panel } from '../../parts/panel.tsx';
 import { chatFormats, type ChatFormat, type ChatSettings, type FormatName } from './chat-formats.ts';
 import { ModelSelect } from './model-select.tsx';
 
@@ -20,92 +19,82 @@ type Props = {
 };
 
 /** What the next request is made with. A field that is left empty is not sent. */
-export function ChatSettingsPanel(props: Props) {
+export function ChatSettingsForm(props: Props) {
   const { chosenKey, setKey, choices, model, setModel, format, setFormat, settings, setSettings } = props;
   return (
-    <Panel>
-      <Stack gap="md">
-        <ModelSelect choices={choices} model={model} setModel={setModel} hint={priceHint} />
-        <div>
-          <Text component="span" id="format-label" size="sm" fw={500}>
-            Format
-          </Text>
-          <SegmentedControl
-            fullWidth
-            mt={4}
-            size="xs"
-            aria-labelledby="format-label"
-            data={Object.values(chatFormats).map(({ name, label }) => ({ value: name, label: label.split(' ')[0]! }))}
-            value={format.name}
-            onChange={(name) => setFormat(name)}
-          />
-        </div>
-        <KeyField chosenKey={chosenKey} setKey={setKey} />
-        <Textarea
-          label="System prompt"
-          autosize
-          minRows={2}
-          maxRows={8}
-          value={settings.system}
-          onChange={(event) => setSettings({ system: event.currentTarget.value })}
+    <Stack gap="md">
+      <ModelSelect choices={choices} model={model} setModel={setModel} hint={priceHint} />
+      <Input.Wrapper label="Format" labelElement="div" labelProps={{ id: 'format-label' }}>
+        <SegmentedControl
+          fullWidth
+          size="xs"
+          aria-labelledby="format-label"
+          data={Object.values(chatFormats).map(({ name, label }) => ({ value: name, label: label.split(' ')[0]! }))}
+          value={format.name}
+          onChange={(name) => setFormat(name)}
         />
-        <NumberInput
-          label="Most output tokens"
-          description={model ? `Up to ${countText(model.max_output_tokens)}` : undefined}
-          placeholder={format.name === 'messages' ? '4096' : 'The model’s own'}
-          min={1}
-          max={model?.max_output_tokens}
-          allowDecimal={false}
-          thousandSeparator=","
-          value={settings.maxTokens ?? ''}
-          onChange={(value) => setSettings({ maxTokens: numberOf(value) })}
-        />
-        <NumberInput
-          label="Temperature"
-          placeholder="The model’s own"
-          min={0}
-          max={format.temperatureMax}
-          step={0.1}
-          decimalScale={2}
-          value={settings.temperature ?? ''}
-          onChange={(value) => setSettings({ temperature: numberOf(value) })}
-        />
-        <Select
-          label="Effort"
-          description={model?.abilities.thinking === false ? 'This model does not reason.' : undefined}
-          placeholder="The model’s own"
-          data={[...format.efforts]}
-          value={settings.effort}
-          onChange={(effort) => setSettings({ effort })}
-          disabled={model?.abilities.thinking === false}
-          clearable
-        />
-        <Switch
-          label="Stream the answer"
-          checked={settings.stream}
-          onChange={(event) => setSettings({ stream: event.currentTarget.checked })}
-        />
-      </Stack>
-    </Panel>
+      </Input.Wrapper>
+      <KeyField chosenKey={chosenKey} setKey={setKey} />
+      <Textarea
+        label="System prompt"
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={settings.system}
+        onChange={(event) => setSettings({ system: event.currentTarget.value })}
+      />
+      <NumberInput
+        label="Most output tokens"
+        description={model ? `Up to ${countText(model.max_output_tokens)}` : undefined}
+        placeholder={format.name === 'messages' ? '4096' : 'The model’s own'}
+        min={1}
+        max={model?.max_output_tokens}
+        allowDecimal={false}
+        thousandSeparator=","
+        value={settings.maxTokens ?? ''}
+        onChange={(value) => setSettings({ maxTokens: numberOf(value) })}
+      />
+      <NumberInput
+        label="Temperature"
+        placeholder="The model’s own"
+        min={0}
+        max={format.temperatureMax}
+        step={0.1}
+        decimalScale={2}
+        value={settings.temperature ?? ''}
+        onChange={(value) => setSettings({ temperature: numberOf(value) })}
+      />
+      <Select
+        label="Effort"
+        description={model?.abilities.thinking === false ? 'This model does not reason.' : undefined}
+        placeholder="The model’s own"
+        data={[...format.efforts]}
+        value={settings.effort}
+        onChange={(effort) => setSettings({ effort })}
+        disabled={model?.abilities.thinking === false}
+        clearable
+      />
+      <Switch
+        label="Stream the answer"
+        checked={settings.stream}
+        onChange={(event) => setSettings({ stream: event.currentTarget.checked })}
+      />
+    </Stack>
   );
 }
 
 export function KeyField({ chosenKey, setKey }: Pick<Props, 'chosenKey' | 'setKey'>) {
   return (
-    <div>
-      <Text component="span" size="sm" fw={500} aria-hidden>
-        Key
-      </Text>
+    <Input.Wrapper label="Key" labelElement="div">
       <KeySelect
         label="Key"
-        mt={4}
         mode={chosenKey.mode}
         onlyActive
         value={chosenKey.id}
         onChange={(key) => key && setKey(key)}
         allowDeselect={false}
       />
-    </div>
+    </Input.Wrapper>
   );
 }
 

@@ -1,17 +1,19 @@
 import { ActionIcon, Button, Group, Paper, Textarea, Tooltip } from '@mantine/core';
 import { IconCode, IconMessages, IconPlayerStopFilled, IconSend2, IconTrash } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import type { Key } from '../../parts/key-select.tsx';
 import { chatFormats, type ChatSettings, type FormatName } from './chat-formats.ts';
-import { ChatSettingsPanel } from './chat-settings.tsx';
+import { ChatSettingsForm } from './chat-settings.tsx';
 import classes from './chat.module.css';
 import { CodeDialog } from './code-dialog.tsx';
-import { chatChoices, chooseModel } from './model-choices.ts';
+import { chatChoices, findModel, firstToTry } from './model-choices.ts';
+import { SettingsButton, SettingsPlace } from './settings-place.tsx';
 import { TurnView } from './turn-view.tsx';
 import { messagesOf, useConversation } from './use-conversation.ts';
+import { useFollowedEnd } from './use-followed-end.ts';
 
 type Props = {
   readonly catalogue: ModelCatalogue;
@@ -26,18 +28,14 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
   const [settings, setSettings] = useState(defaults);
   const [draft, setDraft] = useState('');
   const [isCodeOpen, setCodeOpen] = useState(false);
+  const [areSettingsOpen, setSettingsOpen] = useState(false);
   const { turns, isRunning, send, stop, clear } = useConversation();
-  const end = useRef<HTMLDivElement>(null);
   const choices = chatChoices(catalogue.chat, chosenKey);
-  const model = chooseModel(choices, view.model);
+  const model = findModel(choices, view.model) ?? firstToTry(choices);
   const format = chatFormats[view.format];
   const isSendable = draft.trim() !== '' && model !== null && !isRunning;
 
-  const turnCount = turns.length;
-  useEffect(() => {
-    if (turnCount > 0) end.current?.scrollIntoView({ block: 'nearest' });
-  }, [turnCount]);
-
+  const log = useFollowedEnd();
   const submit = () => {
     if (!isSendable) return;
     send({ text: draft, key: chosenKey.id, model: model.id, format: format.name, settings });
@@ -49,7 +47,7 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
   return (
     <div className={classes.layout}>
       <Paper className={classes.talk} component="section" aria-label="Conversation">
-        <div className={classes.turns} role="log" aria-label="Messages" aria-busy={isRunning} tabIndex={0}>
+        <div ref={log} className={classes.turns} role="log" aria-label="Messages" aria-busy={isRunning} tabIndex={0}>
           {turns.length === 0 ? (
             <EmptyState
               icon={IconMessages}
@@ -59,7 +57,6 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
           ) : (
             turns.map((turn) => <TurnView key={turn.id} turn={turn} names={catalogue.chat} />)
           )}
-          <div ref={end} />
         </div>
         <form
           className={classes.compose}
@@ -84,6 +81,7 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
           />
           <Group justify="space-between" mt="xs" gap="xs">
             <Group gap="xs">
+              <SettingsButton onClick={() => setSettingsOpen(true)} />
               <Button variant="default" leftSection={<IconCode size={16} aria-hidden />} onClick={() => setCodeOpen(true)}>
                 View code
               </Button>
@@ -107,17 +105,19 @@ export function Chat({ catalogue, chosenKey, setKey }: Props) {
           </Group>
         </form>
       </Paper>
-      <ChatSettingsPanel
-        chosenKey={chosenKey}
-        setKey={setKey}
-        choices={choices}
-        model={model}
-        setModel={(id) => setView({ model: id })}
-        format={format}
-        setFormat={(name) => setView({ format: name === 'responses' ? undefined : name })}
-        settings={settings}
-        setSettings={(patch) => setSettings({ ...settings, ...patch })}
-      />
+      <SettingsPlace opened={areSettingsOpen} onClose={() => setSettingsOpen(false)}>
+        <ChatSettingsForm
+          chosenKey={chosenKey}
+          setKey={setKey}
+          choices={choices}
+          model={model}
+          setModel={(id) => setView({ model: id })}
+          format={format}
+          setFormat={(name) => setView({ format: name === 'responses' ? undefined : name })}
+          settings={settings}
+          setSettings={(patch) => setSettings({ ...settings, ...patch })}
+        />
+      </SettingsPlace>
       <CodeDialog
         opened={isCodeOpen}
         onClose={() => setCodeOpen(false)}

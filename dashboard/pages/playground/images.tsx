@@ -22,15 +22,15 @@ import type { Key } from '../../parts/key-select.tsx';
 import { usdText } from '../../parts/money-text.ts';
 import { durationText } from '../../parts/number-text.ts';
 import { showError } from '../../parts/notify.ts';
-import { Panel } from '../../parts/panel.tsx';
 import { modeNames } from '../models/image-models.tsx';
 import { KeyField } from './chat-settings.tsx';
 import classes from './chat.module.css';
 import { CodeDialog } from './code-dialog.tsx';
 import { noChoices, priceRange, usualSizes, writeImageBody, type ImageChoices, type InputImage } from './image-request.ts';
-import { chooseModel, imageChoices } from './model-choices.ts';
+import { findModel, imageChoices } from './model-choices.ts';
 import { ModelSelect } from './model-select.tsx';
 import { readInputImages } from './read-input-images.ts';
+import { SettingsButton, SettingsPlace } from './settings-place.tsx';
 import { useImageRuns, type ImageRun } from './use-image-runs.ts';
 
 type Props = {
@@ -45,9 +45,10 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
   const [choices, setChoices] = useState<ImageChoices>(noChoices);
   const [inputs, setInputs] = useState<readonly InputImage[]>([]);
   const [isCodeOpen, setCodeOpen] = useState(false);
+  const [areSettingsOpen, setSettingsOpen] = useState(false);
   const { runs, isRunning, start, stop } = useImageRuns();
   const models = imageChoices(catalogue.images, chosenKey);
-  const model = chooseModel(models, asked);
+  const model = findModel(models, asked) ?? models[0] ?? null;
   const missing = model ? model.input_images.min - inputs.length : 0;
   const isReady = model !== null && prompt.trim() !== '' && missing <= 0 && !isRunning;
   const body = model ? writeImageBody(model, { prompt, choices, inputs }) : {};
@@ -96,16 +97,19 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
             />
           )}
           <Group justify="space-between" mt="sm">
-            <Button variant="default" leftSection={<IconCode size={16} aria-hidden />} onClick={() => setCodeOpen(true)}>
-              View code
-            </Button>
+            <Group gap="xs">
+              <SettingsButton onClick={() => setSettingsOpen(true)} />
+              <Button variant="default" leftSection={<IconCode size={16} aria-hidden />} onClick={() => setCodeOpen(true)}>
+                View code
+              </Button>
+            </Group>
             {isRunning ? (
               <Button color="red" variant="light" leftSection={<IconPlayerStopFilled size={16} aria-hidden />} onClick={stop}>
                 Stop
               </Button>
             ) : (
               <Button type="submit" disabled={!isReady} leftSection={<IconSparkles size={16} aria-hidden />}>
-                Make
+                Generate
               </Button>
             )}
           </Group>
@@ -126,7 +130,7 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
           )}
         </div>
       </Paper>
-      <Panel>
+      <SettingsPlace opened={areSettingsOpen} onClose={() => setSettingsOpen(false)}>
         <Stack gap="md">
           <ModelSelect choices={models} model={model} setModel={choose} hint={priceRange} />
           {model && (
@@ -137,7 +141,7 @@ export function Images({ catalogue, chosenKey, setKey }: Props) {
           <KeyField chosenKey={chosenKey} setKey={setKey} />
           {model && <Parameters model={model} choices={choices} setChoices={(patch) => setChoices({ ...choices, ...patch })} />}
         </Stack>
-      </Panel>
+      </SettingsPlace>
       <CodeDialog opened={isCodeOpen} onClose={() => setCodeOpen(false)} path="/v1/images/generations" body={body} />
     </div>
   );

@@ -13,13 +13,18 @@ export function imageChoices(models: readonly ImageModelEntry[], key: KeyOf): re
   return models.filter((model) => isUsable(model, key));
 }
 
-/** The one that was asked for, by its id or an alias, else the first; null: there is none. */
-export function chooseModel<Model extends Pick<ChatModel, 'id' | 'aliases'>>(
-  choices: readonly Model[],
-  asked: string | null,
-): Model | null {
-  const named = asked === null ? undefined : choices.find(({ id, aliases }) => id === asked || aliases.includes(asked));
-  return named ?? choices[0] ?? null;
+type Named = Pick<ChatModel, 'id' | 'aliases'>;
+
+/** The one that was asked for, by its id or an alias; null: the key may not try it. */
+export function findModel<Model extends Named>(choices: readonly Model[], asked: string | null): Model | null {
+  return choices.find(({ id, aliases }) => id === asked || (asked !== null && aliases.includes(asked))) ?? null;
+}
+
+const modestOutputMicros = 5_000_000;
+
+/** Where nothing was asked for: the first that is not dear, for who only looks around. null: there is none. */
+export function firstToTry(choices: readonly ChatModel[]): ChatModel | null {
+  return choices.find(({ price }) => price!.base.output_micros <= modestOutputMicros) ?? choices[0] ?? null;
 }
 
 /** It has a price, the key's list has it, and something serves it: of test keys the sandbox, whatever it is. */

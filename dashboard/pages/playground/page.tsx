@@ -1,6 +1,6 @@
 // Models tried by hand: as a chat in each of the three formats, and as pictures.
-import { Alert, Skeleton, Tabs } from '@mantine/core';
-import { IconFlask, IconKey, IconMessages, IconPhoto } from '@tabler/icons-react';
+import { Skeleton, Tabs } from '@mantine/core';
+import { IconKey, IconMessages, IconPhoto } from '@tabler/icons-react';
 import type { ModelCatalogue } from '../../../src/dashboard-contract/models.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useIsAtLeast, useMode } from '../../app/account.ts';
@@ -43,31 +43,23 @@ type Props = {
 
 function Kinds(props: Props) {
   const [tab, setView] = useUrlState((search) => (search.tab === 'images' ? 'images' : 'chat'));
-  const isTest = props.chosenKey.mode === 'test';
   return (
-    <>
-      {isTest && (
-        <Alert color="gray" icon={<IconFlask aria-hidden />} mb="md" py="xs">
-          Test keys are answered by the sandbox: free, and the same every time. No model runs.
-        </Alert>
-      )}
-      <Tabs value={tab} onChange={(next) => setView({ tab: next === 'images' ? next : undefined, model: undefined })}>
-        <Tabs.List aria-label="What to try" mb="md">
-          <Tabs.Tab value="chat" leftSection={<IconMessages size={16} aria-hidden />}>
-            Chat
-          </Tabs.Tab>
-          <Tabs.Tab value="images" leftSection={<IconPhoto size={16} aria-hidden />}>
-            Images
-          </Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="chat">
-          <Chat {...props} />
-        </Tabs.Panel>
-        <Tabs.Panel value="images">
-          <Images {...props} />
-        </Tabs.Panel>
-      </Tabs>
-    </>
+    <Tabs value={tab} onChange={(next) => setView({ tab: next === 'images' ? next : undefined, model: undefined })}>
+      <Tabs.List aria-label="What to try" mb="md">
+        <Tabs.Tab value="chat" leftSection={<IconMessages size={16} aria-hidden />}>
+          Chat
+        </Tabs.Tab>
+        <Tabs.Tab value="images" leftSection={<IconPhoto size={16} aria-hidden />}>
+          Images
+        </Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="chat">
+        <Chat {...props} />
+      </Tabs.Panel>
+      <Tabs.Panel value="images">
+        <Images {...props} />
+      </Tabs.Panel>
+    </Tabs>
   );
 }
 

@@ -7,6 +7,7 @@ import { useApi } from '../../api/use-api.ts';
 import { useMode } from '../../app/account.ts';
 import type { Search } from '../../app/url-state.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
+import classes from '../../parts/filter-bar.module.css';
 import { endpointNames, lastDays, outcomeNames, type Filters } from './usage-filters.ts';
 
 type Props = { readonly filters: Filters; readonly setFilters: (patch: Search) => void };
@@ -24,7 +25,7 @@ export function FilterBar({ filters, setFilters }: Props) {
         value={filters.key ?? null}
         onChange={(key) => setFilters({ key: key?.id })}
         clearable
-        w={190}
+        className={classes.field}
       />
       <ModelSelect value={filters.model ?? null} onChange={(model) => setFilters({ model: model ?? undefined })} />
       <Select
@@ -34,7 +35,7 @@ export function FilterBar({ filters, setFilters }: Props) {
         value={filters.endpoint ?? null}
         onChange={(endpoint) => setFilters({ endpoint: endpoint ?? undefined })}
         clearable
-        w={175}
+        className={classes.field}
       />
       <Select
         aria-label="Outcome"
@@ -43,7 +44,7 @@ export function FilterBar({ filters, setFilters }: Props) {
         value={filters.outcome ?? null}
         onChange={(outcome) => setFilters({ outcome: outcome ?? undefined })}
         clearable
-        w={150}
+        className={classes.field}
       />
       {isFiltered && (
         <Button variant="subtle" color="gray" onClick={() => setFilters(reset)}>
@@ -73,10 +74,9 @@ function Days({ filters, setFilters }: Props) {
     else if (last !== null) setFilters({ from: first, to: last });
   };
   return (
-    <Group gap={4} wrap="nowrap">
+    <Group gap={4} wrap="nowrap" className={classes.days}>
       <DatePickerInput
         type="range"
-        aria-label="Days (UTC)"
         placeholder="All days (UTC)"
         leftSection={<IconCalendar size={16} aria-hidden />}
         valueFormat="D MMM YYYY"
@@ -85,7 +85,8 @@ function Days({ filters, setFilters }: Props) {
         allowSingleDateInRange
         clearable
         maxDate={today}
-        w={255}
+        flex={1}
+        miw={0}
       />
       <Menu position="bottom-end">
         <Menu.Target>
@@ -123,7 +124,7 @@ function ModelSelect({ value, onChange }: { readonly value: string | null; reado
       clearable
       limit={200}
       nothingFoundMessage="No such model"
-      w={200}
+      className={classes.field}
     />
   );
 }

@@ -8,22 +8,27 @@ import { endpointName, outcomeNames } from './usage-filters.ts';
 
 export const columns: readonly Column<UsageRecord>[] = [
   { title: 'Time', render: ({ created_at: at }) => <DateTime at={at} /> },
-  {
-    title: 'Model',
-    phone: 'title',
-    render: ({ model }) => (
-      <Text span inherit style={{ overflowWrap: 'anywhere' }}>
-        {model.name}
-      </Text>
-    ),
-  },
+  { title: 'Model', phone: 'title', render: (record) => <ModelOf record={record} /> },
   { title: 'Key', render: ({ key }) => <KeyName name={key.name} /> },
-  { title: 'Endpoint', phone: 'hidden', render: ({ endpoint }) => endpointName(endpoint) },
-  { title: 'Input', align: 'right', render: ({ input_tokens: tokens }) => countText(tokens) },
-  { title: 'Output', align: 'right', render: (record) => <OutputOf record={record} /> },
+  { title: 'In and out', align: 'right', render: (record) => <AmountOf record={record} /> },
   { title: 'Time taken', align: 'right', render: ({ duration_ms: ms }) => (ms === null ? '–' : durationText(ms)) },
   { title: 'Cost', align: 'right', render: (record) => <CostOf record={record} /> },
 ];
+
+function ModelOf({ record: { model, endpoint } }: { readonly record: UsageRecord }) {
+  return (
+    <>
+      <Text span inherit display="block" style={{ overflowWrap: 'anywhere' }}>
+        {model.name}
+      </Text>
+      {endpoint !== model.id && (
+        <Text span display="block" size="sm" fw={400} c="dimmed">
+          {endpointName(endpoint)}
+        </Text>
+      )}
+    </>
+  );
+}
 
 function KeyName({ name }: { readonly name: string }) {
   if (name === '')
@@ -39,12 +44,19 @@ function KeyName({ name }: { readonly name: string }) {
   );
 }
 
-/** Of the one thing that it sold, beside tokens. */
-export function OutputOf({ record }: { readonly record: UsageRecord }) {
-  const { images, web_searches: searches, output_tokens: tokens } = record;
+/** What it was charged for: tokens, or else pieces. */
+function AmountOf({ record }: { readonly record: UsageRecord }) {
+  return (
+    <Text span inherit style={{ whiteSpace: 'nowrap' }}>
+      {amountText(record)}
+    </Text>
+  );
+}
+
+function amountText({ images, web_searches: searches, input_tokens: input, output_tokens: output }: UsageRecord): string {
   if (images > 0) return `${countText(images)} ${images === 1 ? 'image' : 'images'}`;
-  if (searches > 0 && tokens === 0) return `${countText(searches)} ${searches === 1 ? 'search' : 'searches'}`;
-  return countText(tokens);
+  if (searches > 0 && output === 0) return `${countText(searches)} ${searches === 1 ? 'search' : 'searches'}`;
+  return `${countText(input)} → ${countText(output)} tokens`;
 }
 
 function CostOf({ record }: { readonly record: UsageRecord }) {

@@ -1,0 +1,114 @@
+// The catalogue in a real browser.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { updateAccount } from '../../src/accounts/manage-accounts.ts';
+import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let member: DashboardClient;
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway({ aliases: { fast: 'gpt-5-mini' } }), openBrowser()]);
+  member = await signIn(gateway, { role: 'member' });
+  const modelPrice = { modelId: 'gpt-5-mini', multiplierPpm: 800_000 };
+  await updateAccount(gateway.database, member.account, { modelPrice });
+  await gateway.makeKey({ account: member.account });
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+type Options = { readonly colorScheme?: 'dark'; readonly viewport?: typeof phone };
+
+function visit<Result>(path: string, action: (page: Page) => Promise<Result>, options: Options = {}): Promise<Result> {
+  return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie, ...options }, async (page) => {
+    await page.goto(path);
+    return action(page);
+  });
+}
+
+const rowsOf = (page: Page) => page.getByRole('table', { name: 'Language models' }).locator('tbody tr');
+
+test('models are found by an alias, a vendor and an ability', async () => {
+  await visit('/models', async (page) => {
+    await rowsOf(page).first().waitFor();
+    assert.ok((await rowsOf(page).count()) > 50);
+    await checkAccessibility(page);
+    await takePicture(page, 'models');
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('fast mini');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+    await rowsOf(page).getByText('−20 %').waitFor();
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('');
+    await page.getByRole('combobox', { name: 'Vendor' }).click();
+    await page.getByRole('option', { name: 'Anthropic' }).click();
+    await page.getByRole('group', { name: 'Abilities' }).getByText('Web search').click();
+    await page.waitForURL(/ability=search/);
+    const names = await rowsOf(page).allTextContents();
+    assert.ok(names.length > 3 && names.every((text) => text.includes('claude')), names.join());
+    await page.getByRole('group', { name: 'Abilities' }).getByText('Vision').click();
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('no such model');
+    await page.getByText('No model fits').waitFor();
+  });
+});
+
+test('a model opens with all its prices, and leads to the playground', async () => {
+  await visit('/models?mode=test', async (page) => {
+    await rowsOf(page).filter({ hasText: 'gemini-3.8-flash' }).getByRole('button').first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Input read from the cache').first().waitFor();
+    await dialog.getByRole('heading', { name: /From .*2027/ }).waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'models-open');
+    await dialog.getByRole('link', { name: 'Try it in the playground' }).click();
+    await page.waitForURL(/\/playground\?.*model=gemini-3\.8-flash/);
+    await page.getByRole('textbox', { name: 'Message' }).waitFor();
+  });
+});
+
+test('image models have their modes and prices', async () => {
+  await visit('/models?tab=images', async (page) => {
+    await page.getByText('Edit one image').first().waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'models-images');
+    await page
+      .getByRole('button', { name: /flux-2$/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').getByText('A megapixel').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'models-image-open');
+  });
+});
+
+test('they can be read on a phone and in the dark', async () => {
+  for (const [name, options] of [
+    ['phone', { viewport: phone }],
+    ['dark', { colorScheme: 'dark' as const }],
+  ] as const) {
+    for (const [what, path] of [
+      ['models', '/models?vendor=openai&q=gpt-5'],
+      ['models-images', '/models?tab=images'],
+      ['models-open', '/models?open=gpt-5.5'],
+    ] as const) {
+      await visit(
+        path,
+        async (page) => {
+          await page
+            .getByText(what === 'models-images' ? 'flux-2' : 'gpt-5.5')
+            .first()
+            .waitFor();
+          await page.waitForTimeout(400);
+          const width = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+          assert.equal(width, 0, 'nothing is wider than the screen');
+          await checkAccessibility(page);
+          await takePicture(page, `${what}-${name}`);
+        },
+        options,
+      );
+    }
+  }
+});

@@ -1,0 +1,155 @@
+// Usage in a real browser: requests appear, are filtered by the address, open in full, and leave as a file.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let member: DashboardClient;
+let requestId: string;
+
+/** More than a page of the list. */
+const chats = 58;
+
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  member = await signIn(gateway, { role: 'member' });
+  const { account } = member;
+  const web = await gateway.makeKey({ account, name: 'Web shop' });
+  const batch = await gateway.makeKey({ account, name: 'Nightly batch of translations, started by the scheduler' });
+  for (let index = 0; index < chats; index++) {
+    const body = {
+      model: index % 3 === 0 ? 'claude-haiku-4-5' : 'gpt-5-mini',
+      messages: [{ role: 'user', content: `Hello ${index}` }],
+    };
+    await gateway.post('/v1/chat/completions', { key: web.key, body });
+  }
+  await gateway.post('/v1/images/generations', { key: batch.key, body: { model: 'flux-2', prompt: 'A cat', n: 2 } });
+  await gateway.post('/v1/web-search', { key: batch.key, body: { query: 'cats' } });
+  const body = { model: 'gpt-5-mini', input: 'Hello', stream: true, reasoning: { effort: 'low' } };
+  requestId = (await gateway.post('/v1/responses', { key: batch.key, body })).requestId;
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+type Options = { readonly colorScheme?: 'dark'; readonly viewport?: typeof phone };
+
+function visit<Result>(path: string, action: (page: Page) => Promise<Result>, options: Options = {}): Promise<Result> {
+  return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie, ...options }, async (page) => {
+    await page.goto(path);
+    return action(page);
+  });
+}
+
+/** Of the table, without its head. */
+const rowsOf = (page: Page) => page.getByRole('table', { name: 'Requests' }).locator('tbody tr');
+
+test('all requests are there, page by page', async () => {
+  await visit('/usage?mode=test', async (page) => {
+    await page.getByText('Web search').first().waitFor();
+    assert.equal(await rowsOf(page).count(), 50);
+    await checkAccessibility(page);
+    await takePicture(page, 'usage');
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' });
+    assert.equal(await rowsOf(page).count(), chats + 3);
+  });
+});
+
+test('filters are chosen, stand in the address, and hold after a reload', async () => {
+  await visit('/usage?mode=test', async (page) => {
+    await page.getByRole('combobox', { name: 'Endpoint' }).click();
+    await page.getByRole('option', { name: 'Images' }).click();
+    await page.waitForURL(/endpoint=images/);
+    await page.getByText('2 images').waitFor();
+    assert.equal(await rowsOf(page).count(), 1);
+    await page.reload();
+    await page.getByText('2 images').waitFor();
+    assert.equal(await rowsOf(page).count(), 1);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('combobox', { name: 'Key' }).click();
+    await page.getByRole('option', { name: /Nightly batch/ }).click();
+    await page.waitForURL(/key=key_/);
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3);
+    await page.getByRole('combobox', { name: 'Model' }).click();
+    await page.getByRole('option', { name: 'Claude Haiku 4.5' }).click();
+    await page.getByText('No request fits').waitFor();
+    await checkAccessibility(page);
+  });
+});
+
+test('days are chosen by a usual range', async () => {
+  await visit('/usage?mode=test', async (page) => {
+    await page.getByRole('button', { name: 'Usual ranges of days' }).click();
+    await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
+    await page.waitForURL(/from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/);
+    await rowsOf(page).first().waitFor();
+    await takePicture(page, 'usage-days');
+  });
+});
+
+test('a request opens in full by the keyboard, and can be linked to', async () => {
+  await visit('/usage?mode=test', async (page) => {
+    await rowsOf(page).first().getByRole('button').press('Enter');
+    await page.waitForURL(new RegExp(`request=${requestId}`));
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Held before it ran').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'usage-request');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+  await visit(`/usage?mode=test&request=${requestId}`, async (page) => {
+    await page.getByRole('dialog').getByText(requestId).waitFor();
+  });
+});
+
+test('the file has the requests that are shown', async () => {
+  await visit('/usage?mode=test&endpoint=images', async (page) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()]);
+    assert.equal(download.suggestedFilename(), 'usage-test.csv');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    assert.equal(lines.length, 2);
+    assert.match(lines[1]!, /,flux-2,/);
+  });
+});
+
+test('before the first request it says so', async () => {
+  await visit('/usage', async (page) => {
+    await page.getByText('No live requests yet').waitFor();
+    await checkAccessibility(page);
+  });
+});
+
+test('it can be used on a phone and in the dark', async () => {
+  for (const [name, options] of [
+    ['phone', { viewport: phone }],
+    ['dark', { colorScheme: 'dark' as const }],
+  ] as const) {
+    for (const [what, path] of [
+      ['usage', '/usage?mode=test'],
+      ['usage-request', `/usage?mode=test&request=${requestId}`],
+    ] as const) {
+      await visit(
+        path,
+        async (page) => {
+          await page.getByText('Web search').first().waitFor();
+          if (what === 'usage-request') await page.getByText('Held before it ran').waitFor();
+          const width = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+          assert.equal(width, 0, 'nothing is wider than the screen');
+          await checkAccessibility(page);
+          await takePicture(page, `${what}-${name}`);
+        },
+        options,
+      );
+    }
+  }
+});
