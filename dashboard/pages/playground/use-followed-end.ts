@@ -13,7 +13,9 @@ export function useFollowedEnd(): RefObject<HTMLDivElement | null> {
     const note = () => {
       isFollowed = element.scrollHeight - element.scrollTop - element.clientHeight < nearPixels;
     };
-    const observer = new MutationObserver(() => {
+    const observer = new MutationObserver((mutations) => {
+      // What is added at the top level is new, and what the reader has just asked for.
+      if (mutations.some(({ target }) => target === element)) isFollowed = true;
       if (isFollowed) element.scrollTop = element.scrollHeight;
     });
     element.addEventListener('scroll', note);

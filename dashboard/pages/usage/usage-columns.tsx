@@ -38,7 +38,7 @@ function KeyName({ name }: { readonly name: string }) {
       </Text>
     );
   return (
-    <Text span inherit lineClamp={1} maw={180} title={name}>
+    <Text span inherit truncate display="inline-block" maw={180} title={name} style={{ verticalAlign: 'bottom' }}>
       {name}
     </Text>
   );
