@@ -16,6 +16,12 @@ export function useSession(): SessionInfo {
   return useSuspenseQuery(sessionQuery).data;
 }
 
+/** What the operator calls the service; the program's own name where that was left as it comes. */
+export function useServiceName(): string {
+  const { service_name: name } = useSession().features;
+  return name === 'Service' ? 'Tollgate' : name;
+}
+
 /** On pages behind the sign-in, where there is one. */
 export function useUser(): User {
   const { user } = useSession();

@@ -3,7 +3,7 @@ import { AppShell, Burger, Group, ScrollArea } from '@mantine/core';
 import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useSession, useUser } from '../api/session.ts';
+import { useServiceName, useUser } from '../api/session.ts';
 import { useChosenAccount, useMode } from './account.ts';
 import { AccountChooser } from './account-chooser.tsx';
 import { JumpBox, JumpButton } from './jump-box.tsx';
@@ -15,8 +15,8 @@ import classes from './shell.module.css';
 import { UserMenu } from './user-menu.tsx';
 
 export function Shell() {
+  const name = useServiceName();
   const [isOpen, { toggle, close }] = useDisclosure(false);
-  const { features } = useSession();
   const { is_operator: isOperator } = useUser();
   const account = useChosenAccount();
   const mode = useMode();
@@ -54,7 +54,7 @@ export function Shell() {
         <AppShell.Navbar data-closed={!isOpen || undefined}>
           <AppShell.Section className={classes.top}>
             <Group justify="space-between" wrap="nowrap">
-              <Logo name={features.service_name} />
+              <Logo name={name} />
               <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Close the navigation" />
             </Group>
             <AccountChooser />

@@ -173,6 +173,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--tollgate-side': 'var(--mantine-color-gray-0)',
     '--tollgate-border': 'var(--mantine-color-gray-2)',
     '--tollgate-hover': 'var(--mantine-color-gray-1)',
+    '--tollgate-chosen': 'var(--mantine-color-accent-1)',
     ...Object.fromEntries(
       statusColors.flatMap((color) => [
         [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-7)`],
@@ -188,6 +189,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--tollgate-side': 'var(--mantine-color-dark-8)',
     '--tollgate-border': 'var(--mantine-color-dark-5)',
     '--tollgate-hover': 'var(--mantine-color-dark-6)',
+    '--tollgate-chosen': 'var(--mantine-color-accent-light)',
     ...Object.fromEntries(
       statusColors.flatMap((color) => [
         [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-3)`],

@@ -10,7 +10,9 @@ type Props = {
 
 /** What went wrong, in the gateway's words, with the request id that its operator can look up. */
 export function ErrorNotice({ error, onRetry }: Props) {
-  const { message, requestId } = error;
+  const { message } = error;
+  // Of a wrong password there is nothing to look up.
+  const requestId = error.status === 401 ? null : error.requestId;
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle aria-hidden />} role="alert">
       <Text>{message}</Text>

@@ -1,7 +1,7 @@
 import { Box, Group, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { useSession } from '../api/session.ts';
+import { useServiceName } from '../api/session.ts';
 
 type Props = {
   readonly title: string;
@@ -12,7 +12,7 @@ type Props = {
 
 /** The head of each page: its name, also as the title of the browser's tab. */
 export function PageHeader({ title, description, actions }: Props) {
-  const { service_name: service } = useSession().features;
+  const service = useServiceName();
   useDocumentTitle(`${title} · ${service}`);
   return (
     <Group justify="space-between" align="flex-start" gap="md" mb="xl">

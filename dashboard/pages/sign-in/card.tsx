@@ -2,7 +2,7 @@
 import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { useSession } from '../../api/session.ts';
+import { useServiceName } from '../../api/session.ts';
 import classes from './card.module.css';
 
 type Props = {
@@ -15,7 +15,7 @@ type Props = {
 
 /** A card with one thing to do. */
 export function Card({ title, text, children, footer }: Props) {
-  const { service_name: service } = useSession().features;
+  const service = useServiceName();
   useDocumentTitle(`${title} · ${service}`);
   return (
     <>

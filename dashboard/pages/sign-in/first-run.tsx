@@ -1,7 +1,7 @@
 // The one-time link that a new installation prints: whoever opens it becomes its operator.
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useSession } from '../../api/session.ts';
+import { useServiceName, useSession } from '../../api/session.ts';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
@@ -10,7 +10,7 @@ import { Card } from './card.tsx';
 import { checkEmail, checkName, checkNewPassword } from './fields.ts';
 import { NewUserFields } from './new-user-fields.tsx';
 import { OneTimeLink } from './one-time-link.tsx';
-import { useEnter } from './use-enter.ts';
+import { enter } from './enter.ts';
 
 export function Page() {
   return (
@@ -30,7 +30,7 @@ export function Page() {
 
 function FirstRun({ token }: { readonly token: string }) {
   const { features } = useSession();
-  const enter = useEnter();
+  const service = useServiceName();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', email: '', password: '' },
@@ -46,10 +46,7 @@ function FirstRun({ token }: { readonly token: string }) {
     { name: 'name', email: 'email', password: 'password' },
   );
   return (
-    <Card
-      title={`Welcome to ${features.service_name}`}
-      text="You are the first here: you will be the operator, and own the first account."
-    >
+    <Card title={`Welcome to ${service}`} text="You are the first here: you will be the operator, and own the first account.">
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <NewUserFields form={form} />

@@ -14,7 +14,7 @@ import { Card } from './card.tsx';
 import { checkName, checkNewPassword } from './fields.ts';
 import { NewUserFields } from './new-user-fields.tsx';
 import { FailedCard, LoadingCard, useTokenQuery } from './one-time-link.tsx';
-import { useEnter } from './use-enter.ts';
+import { enter } from './enter.ts';
 
 type InvitationInfo = Output<'POST /auth/invitation'>;
 
@@ -48,7 +48,6 @@ function textOf({ invited_by: by, role, account_name: name }: InvitationInfo): s
 }
 
 function AcceptAsUser({ token, invitation }: Props) {
-  const enter = useEnter();
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const accept = async () => {
@@ -101,7 +100,6 @@ function SignInFirst({ invitation }: { readonly invitation: InvitationInfo }) {
 }
 
 function BecomeUser({ token, invitation }: Props) {
-  const enter = useEnter();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', email: invitation.email, password: '' },

@@ -12,7 +12,7 @@ import { showError } from '../../parts/notify.ts';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkEmail, safeNext } from './fields.ts';
-import { useEnter } from './use-enter.ts';
+import { enter } from './enter.ts';
 
 export function Page() {
   const { user } = useSession();
@@ -51,7 +51,6 @@ type StepProps = { readonly next: string; readonly notice: Notice | null; readon
 
 function PasswordStep({ next, notice, onSecondFactor }: StepProps) {
   const { features } = useSession();
-  const enter = useEnter();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: '', password: '' },
@@ -135,7 +134,6 @@ function ProviderButton({ name, next }: { readonly name: string; readonly next: 
 }
 
 function SecondFactor({ next, onRestart }: { readonly next: string; readonly onRestart: () => void }) {
-  const enter = useEnter();
   const [kind, setKind] = useState<'totp' | 'backup'>('totp');
   const form = useForm({
     mode: 'uncontrolled',

@@ -10,7 +10,7 @@ import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 import { checkEmail, checkName, checkNewPassword } from './fields.ts';
 import { NewUserFields } from './new-user-fields.tsx';
-import { useEnter } from './use-enter.ts';
+import { enter } from './enter.ts';
 
 export function Page() {
   const { features } = useSession();
@@ -34,7 +34,6 @@ export function Page() {
 }
 
 function SignUp({ onSent }: { readonly onSent: (email: string) => void }) {
-  const enter = useEnter();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: '', email: '', password: '' },

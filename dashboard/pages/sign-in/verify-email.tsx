@@ -7,7 +7,7 @@ import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Card } from './card.tsx';
 import { OneTimeLink } from './one-time-link.tsx';
-import { useEnter } from './use-enter.ts';
+import { enter } from './enter.ts';
 
 export function Page() {
   return (
@@ -18,7 +18,6 @@ export function Page() {
 }
 
 function VerifyEmail({ token, email }: { readonly token: string; readonly email: string | null }) {
-  const enter = useEnter();
   const [state, setState] = useState<'asked' | 'running' | 'done'>('asked');
   const [error, setError] = useState<ApiError | null>(null);
   const verify = async () => {

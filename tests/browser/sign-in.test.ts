@@ -1,0 +1,211 @@
+// Ways into the dashboard, in a real browser: the first link, passwords, second factors, invitations and new passwords.
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn, visitor } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const password = 'correct horse battery';
+/** A refused attempt is an error in the browser's console too. */
+const refused = /status of 4\d\d/;
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+function heading(page: Page, name: string | RegExp) {
+  return page.getByRole('heading', { level: 1, name });
+}
+
+async function fillIn(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, value] of Object.entries(values)) await page.getByRole('textbox', { name: label }).fill(value);
+}
+
+async function enterPassword(page: Page, email: string, entered = password): Promise<void> {
+  await fillIn(page, { 'E-mail': email, Password: entered });
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('the printed link makes the operator, who is signed in at once; used, it says so', async () => {
+  const link = /http:\S+\/first-run\?token=[\w-]+/.exec(gateway.program.output)![0];
+  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
+    await page.goto(link);
+    await heading(page, /^Welcome to/).waitFor();
+    await page.getByRole('button', { name: 'Create your user' }).click();
+    await page.getByText('Use at least 10 characters.').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'first-run');
+    await fillIn(page, { 'Your name': 'Ada Lovelace', 'E-mail': 'ada@example.com', Password: password });
+    await page.keyboard.press('Enter');
+    await heading(page, 'Overview').waitFor();
+    await page.getByRole('button', { name: 'You: Ada Lovelace' }).waitFor();
+    await page.getByRole('navigation', { name: 'Operator' }).waitFor();
+    await page.goto(link);
+    await heading(page, 'This link has ended').waitFor();
+    await checkAccessibility(page);
+  });
+});
+
+test('a wrong password is refused with one text, and the right one leads to the page that was asked for', async () => {
+  await makeUser('grace@example.com');
+  await browser.withPage({ baseUrl: gateway.url, ignores: refused, viewport: phone }, async (page) => {
+    await page.goto('/usage?mode=test');
+    await enterPassword(page, 'grace@example.com', 'not the password');
+    const text = await page.getByRole('alert').innerText();
+    await checkAccessibility(page);
+    await takePicture(page, 'sign-in-phone');
+    await enterPassword(page, 'nobody@example.com');
+    await page.getByRole('button', { name: 'Sign in' }).and(page.locator(':not([data-loading])')).waitFor();
+    assert.equal(withoutId(await page.getByRole('alert').innerText()), withoutId(text));
+    await enterPassword(page, 'grace@example.com');
+    await heading(page, 'Usage').waitFor();
+    assert.equal(new URL(page.url()).search, '?mode=test');
+  });
+});
+
+function withoutId(text: string): string {
+  return text.replace(/req_\w+/, '');
+}
+
+test('a second factor is asked for, by app or backup code', async () => {
+  const user = await makeUser('alan@example.com');
+  const started = (await user.post('/profile/second-factor', { password })).json<{ uri: string; backup_codes: string[] }>();
+  const secret = new URL(started.uri).searchParams.get('secret')!;
+  assert.equal((await user.post('/profile/second-factor/confirm', { code: totp(secret, Date.now() - 30_000) })).status, 200);
+  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
+    await page.goto('/sign-in');
+    await enterPassword(page, 'alan@example.com');
+    await heading(page, 'Second factor').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'second-factor');
+    await fillIn(page, { Code: '000000' });
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.locator('input[aria-invalid="true"]').waitFor();
+    await checkAccessibility(page);
+    await fillIn(page, { Code: totp(secret, Date.now()) });
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await heading(page, 'Overview').waitFor();
+  });
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/sign-in');
+    await enterPassword(page, 'alan@example.com');
+    await page.getByRole('button', { name: 'Use a backup code' }).click();
+    await fillIn(page, { 'Backup code': started.backup_codes[0]! });
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await heading(page, 'Overview').waitFor();
+  });
+});
+
+test('an invitation makes a user of its account, and is nobody else’s', async () => {
+  const owner = await signIn(gateway, { role: 'owner', name: 'Owner' });
+  const invite = async (email: string) => {
+    const reply = await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' });
+    return reply.json<{ link: string }>().link;
+  };
+  const link = await invite('newcomer@example.com');
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto(link);
+    await page.getByText('This invitation is for newcomer@example.com').waitFor();
+    await checkAccessibility(page);
+  });
+  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
+    await page.goto(link);
+    await page.getByText(/^Owner invites you to the account .* as an admin\.$/).waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'invitation');
+    await fillIn(page, { 'Your name': 'Newcomer', Password: password });
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await heading(page, 'Overview').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('account'), owner.account);
+    await page.goto(link);
+    await heading(page, 'This invitation has ended').waitFor();
+  });
+  // Somebody who is a user already signs in first, and comes back to it.
+  await makeUser('known@example.com');
+  const second = await invite('known@example.com');
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto(second);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await enterPassword(page, 'known@example.com');
+    await page.getByRole('button', { name: 'Accept as known@example.com' }).click();
+    await heading(page, 'Overview').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('account'), owner.account);
+  });
+});
+
+test('without e-mail the operator is named for a new password, and his link sets one', async () => {
+  await makeUser('forgetful@example.com');
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/sign-in');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByText('Ask its operator for a link').waitFor();
+    await checkAccessibility(page);
+    const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', 'forgetful@example.com');
+    await page.goto(`${gateway.url}${new URL(link).pathname}${new URL(link).search}`);
+    await heading(page, 'Choose a new password').waitFor();
+    await checkAccessibility(page);
+    await fillIn(page, { Password: 'another long password' });
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('Your new password is set.').waitFor();
+    await enterPassword(page, 'forgetful@example.com', 'another long password');
+    await heading(page, 'Overview').waitFor();
+  });
+});
+
+test('sign-up says that it is closed where it is', async () => {
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto('/sign-up');
+    await heading(page, 'Sign-up is closed').waitFor();
+    await checkAccessibility(page);
+    await page.goto('/sign-in');
+    await heading(page, 'Sign in').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Sign up' }).count(), 0);
+  });
+});
+
+test('a session that ends while a page is open leads to the sign-in, and back', async () => {
+  const user = await makeUser('leaver@example.com');
+  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ignores: refused }, async (page) => {
+    await page.goto('/settings');
+    await heading(page, 'Settings').waitFor();
+    await user.post('/auth/sign-out');
+    await page.goto('/keys?mode=test');
+    await heading(page, 'Sign in').waitFor();
+    await enterPassword(page, 'leaver@example.com');
+    await heading(page, 'Keys').waitFor();
+  });
+});
+
+/** With an account of his own, through the operator's one-time link, so that his password is a real one. */
+async function makeUser(email: string) {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const { link } = (await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' })).json<{
+    link: string;
+  }>();
+  const user = visitor(gateway);
+  const token = new URL(link).searchParams.get('token')!;
+  const reply = await user.post('/auth/invitation/accept', { token, name: email, password });
+  assert.equal(reply.status, 200, reply.text);
+  return user;
+}
+
+/** RFC 6238 with its defaults: SHA-1, six digits, half a minute. */
+function totp(secret: string, atMs: number): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+  const letters = secret.replace(/=+$/, '').match(/./g)!;
+  const bits = letters.map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(atMs / 30_000)));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const offset = digest.at(-1)! & 15;
+  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
