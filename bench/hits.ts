@@ -1,6 +1,8 @@
 // `npm run bench -- --hits`: how fast what is known already is answered, out of the cache and under an Idempotency-Key, against a bare
 // `node:http` server that answers the same bytes and does nothing else.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BareAnswer } from './bare.ts';
 import { requestBody } from './bodies.ts';
 import { startChild, type Child } from './child.ts';
 import type { Target } from './client.ts';
@@ -8,10 +10,9 @@ import type { Installation } from './gateway.ts';
 import { underLoad } from './load.ts';
 import { median } from './statistics.ts';
 import { formatTable } from './table.ts';
-import { modelFor, upstreamPath, type Request } from './workloads.ts';
+import { modelFor, type Request } from './workloads.ts';
 
-/** `bare`: for the server that does nothing else. */
-type Hit = { readonly name: string; readonly bare: Request; readonly asked: Request };
+type Hit = { readonly name: string; readonly asked: Request };
 type Measured = { readonly perSecond: number; readonly cpuMicros: number };
 
 const clients = 64;
@@ -20,25 +21,27 @@ export const hits: readonly Hit[] = (['whole', 'burst'] as const).flatMap((play)
   const body = (fields: object) =>
     JSON.stringify({ ...(JSON.parse(requestBody('chat', modelFor(play, 'chat'), play === 'burst')) as object), ...fields });
   const path = '/v1/chat/completions';
-  const bare = { path: upstreamPath(play, 'chat'), body: body({}) };
   const shape = play === 'whole' ? 'whole' : 'stream';
   return [
-    { name: `cache-hit-${shape}`, bare, asked: { path, body: body({ temperature: 0 }) } },
-    { name: `replay-${shape}`, bare, asked: { path, body: body({}), headers: { 'idempotency-key': `bench-${play}` } } },
+    { name: `cache-hit-${shape}`, asked: { path, body: body({ temperature: 0 }) } },
+    { name: `replay-${shape}`, asked: { path, body: body({}), headers: { 'idempotency-key': `bench-${play}` } } },
   ];
 });
 
-/** Medians of rounds in which the two take turns on one core. */
-export async function benchHits({ key, start }: Installation, durationMs: number): Promise<string> {
-  const bareServer = await startChild({ script: join(import.meta.dirname, 'upstream.ts'), core: 'contestant' });
+/** Medians of rounds in which the two take turns on one core, with the same requests and the same answers, head and body. */
+export async function benchHits({ dataDir, key, start }: Installation, durationMs: number): Promise<string> {
   const gateway = await start();
+  const answersPath = join(dataDir, 'answers.json');
+  writeFileSync(answersPath, JSON.stringify(await readAnswers(gateway.port, key)));
+  const script = join(import.meta.dirname, 'bare.ts');
+  const bareServer = await startChild({ script, scriptArguments: [answersPath], core: 'contestant' });
   const rows: string[][] = [];
-  for (const { name, bare, asked } of hits) {
+  for (const { name, asked } of hits) {
     const targets = [
-      { child: bareServer, target: { port: bareServer.port, key, request: bare } },
+      { child: bareServer, target: { port: bareServer.port, key, request: { ...asked, path: `/${name}` } } },
       { child: gateway, target: { port: gateway.port, key, request: asked } },
     ];
-    // The first fills the cache; the rest lets the code of both be compiled.
+    // Lets the code of both be compiled.
     for (const { child, target } of targets) await measure(child, target, durationMs * 2);
     const figures: Measured[][] = [];
     for (let round = 0; round < rounds; round++) {
@@ -51,6 +54,26 @@ export async function benchHits({ key, start }: Installation, durationMs: number
   await Promise.all([bareServer.stop(), gateway.stop()]);
   return formatTable(['answered again', 'bare /s', 'gateway /s', 'of bare', 'bare CPU', 'gateway CPU', 'for the same CPU'], rows);
 }
+
+/** What the gateway answers when it knows the answer, by path of the bare server. */
+async function readAnswers(port: number, key: string): Promise<Record<string, BareAnswer>> {
+  const answers: Record<string, BareAnswer> = {};
+  for (const { name, asked } of hits) {
+    const send = () =>
+      fetch(`http://127.0.0.1:${port}${asked.path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...asked.headers },
+        body: asked.body,
+      });
+    await (await send()).text();
+    const known = await send();
+    const headers = Object.fromEntries([...known.headers].filter(([header]) => !writtenByNode.has(header)));
+    answers[`/${name}`] = { headers, body: await known.text() };
+  }
+  return answers;
+}
+
+const writtenByNode = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
 async function measure(child: Child, target: Target, durationMs: number): Promise<Measured> {
   return underLoad(target, { clients, durationMs }, async (load) => {
