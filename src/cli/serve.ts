@@ -1,18 +1,18 @@
 // `tollgate serve`: starts the gateway, says how to use it, and stops it when told to.
 import type { Worker } from 'node:worker_threads';
-import { pino } from 'pino';
 import { startApp, type App } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecret } from '../config/secret.ts';
 import { isPostgresUrl } from '../db/database.ts';
+import { openLog } from './log.ts';
 import { CommandFailed } from './output.ts';
 
 /** `ledgerWorker`: started ahead, since it takes as long to load as some of what this file imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const secret = loadSecret(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
-  const { log, flush } = openLog(config);
+  const { log, flush } = openLog(config.log.level);
   const onLedgerFailure = (err: Error) => {
     log.error({ err }, 'the books cannot be written any more: the process ends');
     flush();
@@ -28,18 +28,8 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   log.info({ url: app.url, providers: switchedOn(config) }, 'listening');
 }
 
-type Log = ReturnType<typeof openLog>;
-
-/** Lines are written in batches, off the requests' way, and at the latest a second later. */
-function openLog(config: Config) {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 4_096 });
-  const log = pino({ level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  setInterval(() => destination.flush(), 1_000).unref();
-  return { log, flush: () => destination.flushSync() };
-}
-
 /** The first signal drains; a second one ends at once. What nobody caught is logged and ends the process: its state cannot be trusted. */
-function stopOnSignal(app: App, { log, flush }: Log): void {
+function stopOnSignal(app: App, { log, flush }: ReturnType<typeof openLog>): void {
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) process.exit(1);
