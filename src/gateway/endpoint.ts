@@ -3,7 +3,7 @@ import type { ApiError } from '../canonical/errors.ts';
 import type { JsonObject } from '../formats/format.ts';
 import type { Admitted, IncomingRequest } from './admitted.ts';
 import type { Client } from './client.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway, RequestTrace } from './gateway.ts';
 import type { Keeping } from './keeping.ts';
 
 /** Reads and checks a request, and finds what serves it. Throws ApiError 400 or 404. */
@@ -30,3 +30,13 @@ export type Work = {
   /** The frames that end a stream of which nothing but keep-alives was sent. */
   readonly writeFailure: (error: ApiError) => string;
 };
+
+/** For the log and the metrics: what is asked for, and of whom. */
+export function noteWork(
+  trace: RequestTrace,
+  { modelId, provider, stream }: Pick<Work, 'modelId' | 'provider' | 'stream'>,
+): void {
+  trace.model = modelId;
+  trace.provider = provider;
+  trace.stream = stream;
+}

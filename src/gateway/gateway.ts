@@ -25,7 +25,7 @@ export type Gateway = {
   readonly catalog: Catalog;
   readonly ledger: Ledger;
   /** Perhaps a moment old. */
-  readonly readBalance: (ledgerId: LedgerId) => Promise<Balance | null>;
+  readonly readBalance: (ledgerId: LedgerId) => Balance | null | Promise<Balance | null>;
   readonly idempotency: Idempotency;
   readonly cache: ResponseCache;
   readonly providers: ConnectedProviders;

@@ -11,7 +11,7 @@ import { rateHeaders, rateRefusal, slotRefusal, type LimitScope } from './rate-l
 
 export type RateLimits = {
   /** Counts a request. Returns the headers that tell the client where it stands. Throws ApiError `rate_limit_exceeded`. */
-  readonly takeRequest: (key: ApiKey) => Promise<Headers>;
+  readonly takeRequest: (key: ApiKey) => Headers | Promise<Headers>;
   /** Lets a request run: takes a slot, and the tokens that it will likely use. Throws ApiError `rate_limit_exceeded`. */
   readonly begin: (key: ApiKey, tokens: number, headers: Headers) => Promise<Place>;
 };
@@ -20,7 +20,7 @@ export type RateLimits = {
 type Place = { readonly headers: Headers; readonly end: (tokensUsed: number) => void };
 
 type Scoped<Limit> = Limit & { readonly scope: LimitScope };
-type Unit = 'requests' | 'tokens';
+type Asked = { readonly unit: 'requests' | 'tokens'; readonly amounts: readonly number[]; readonly headers: Headers };
 
 /** The defaults of whoever has no limit of its own. */
 type Defaults = Pick<
@@ -35,7 +35,7 @@ type Defaults = Pick<
 
 export function createRateLimits({ rates, slots }: Pick<Limits, 'rates' | 'slots'>, defaults: Defaults): RateLimits {
   return {
-    async takeRequest(key) {
+    takeRequest(key) {
       const budgets = requestBudgetsOf(key, defaults);
       return takeFrom(budgets, { unit: 'requests', amounts: budgets.map(() => 1), headers: {} });
     },
@@ -55,13 +55,22 @@ export function createRateLimits({ rates, slots }: Pick<Limits, 'rates' | 'slots
     },
   };
 
-  /** Takes from all or none; returns the headers with those of the budget that has least left. */
-  async function takeFrom(
+  /** Takes from all or none; returns the headers with those of the budget that has least left. In memory there is nothing to wait for. */
+  function takeFrom(budgets: readonly Scoped<Budget>[], asked: Asked): Headers | Promise<Headers> {
+    if (budgets.length === 0) return asked.headers;
+    const taken = budgets.map((budget, index) => rates.take(budget, asked.amounts[index]!));
+    return taken.every(isTaken) ? judge(budgets, asked, taken) : judgeLater(budgets, asked, taken);
+  }
+
+  async function judgeLater(
     budgets: readonly Scoped<Budget>[],
-    { unit, amounts, headers }: { readonly unit: Unit; readonly amounts: readonly number[]; readonly headers: Headers },
+    asked: Asked,
+    taken: readonly (Taken | Promise<Taken>)[],
   ): Promise<Headers> {
-    if (budgets.length === 0) return headers;
-    const taken = await Promise.all(budgets.map(async (budget, index) => rates.take(budget, amounts[index]!)));
+    return judge(budgets, asked, await Promise.all(taken.map(async (one) => one)));
+  }
+
+  function judge(budgets: readonly Scoped<Budget>[], { unit, amounts, headers }: Asked, taken: readonly Taken[]): Headers {
     const standings = budgets.map((budget, index) => ({ budget, amount: amounts[index]!, unit, ...taken[index]! }));
     const refused = standings.find(({ isGranted }) => !isGranted);
     if (!refused) return { ...headers, ...rateHeaders(standings.reduce(tighter)) };
@@ -87,6 +96,10 @@ export function createRateLimits({ rates, slots }: Pick<Limits, 'rates' | 'slots
       if (difference !== 0) rates.correct(budget, difference);
     }
   }
+}
+
+function isTaken(taken: Taken | Promise<Taken>): taken is Taken {
+  return !(taken instanceof Promise);
 }
 
 function tighter<Standing extends Taken>(one: Standing, other: Standing): Standing {
@@ -116,7 +129,7 @@ function slotLimitsOf(key: ApiKey, defaults: Defaults): Scoped<SlotLimit>[] {
 
 type ByScope = Readonly<Record<LimitScope, number | null>>;
 
-function budgetsOf(key: ApiKey, unit: Unit, limits: ByScope): Scoped<Budget>[] {
+function budgetsOf(key: ApiKey, unit: Asked['unit'], limits: ByScope): Scoped<Budget>[] {
   return scopesOf(key, limits).map(({ scope, id, limit }) => ({ scope, id: `${unit} ${id}`, perMinute: limit }));
 }
 

@@ -28,10 +28,13 @@ export class RecentBalances {
   }
 
   /** null: there is no such ledger. */
-  async read(ledgerId: LedgerId): Promise<Balance | null> {
+  read(ledgerId: LedgerId): Balance | null | Promise<Balance | null> {
     const known = this.#known.get(ledgerId);
-    const readAtMs = this.#nowMs();
-    if (known && readAtMs - known.readAtMs < keptForMs) return known.balance;
+    const nowMs = this.#nowMs();
+    return known && nowMs - known.readAtMs < keptForMs ? known.balance : this.#readAnew(ledgerId, nowMs);
+  }
+
+  async #readAnew(ledgerId: LedgerId, readAtMs: number): Promise<Balance | null> {
     const changesBefore = this.#changes;
     const balance = await this.#read(ledgerId);
     if (balance && changesBefore === this.#changes) this.#keep(ledgerId, { balance, readAtMs });

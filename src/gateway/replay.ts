@@ -2,9 +2,11 @@
 import { ApiError } from '../canonical/errors.ts';
 import type { StoredResponse } from '../canonical/stored-response.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
+import type { Balance } from '../ledger/queries.ts';
 import { floorToCents } from '../lib/money.ts';
 import type { Headers } from './client.ts';
 import type { Admitted } from './admitted.ts';
+import type { Gateway, RequestTrace } from './gateway.ts';
 import { requestHeaders } from './running.ts';
 import type { WaitingClient } from './waiting-client.ts';
 
@@ -15,10 +17,12 @@ export type Replayed = { readonly response: StoredResponse; readonly source: Rep
 
 /** Throws ApiError when the answer's body was not kept. */
 export async function replay(admitted: Admitted, client: WaitingClient, { response, source }: Replayed): Promise<void> {
-  Object.assign(admitted.trace, { cache: source, saved: response.worth });
+  noteReplay(admitted.trace, { response, source });
   const { body } = response;
   if (body === null) throw bodyNotRetained(admitted);
-  const costs = await costHeaders(admitted, source);
+  const { gateway, key } = admitted;
+  const balance = await gateway.readBalance(ledgerIdOf(key.accountId, key.mode));
+  const costs = { ...costHeaders(gateway, source), ...balanceHeaders(gateway, balance) };
   const headers = { ...requestHeaders(admitted), ...response.headers, ...costs };
   if (!admitted.work.stream) return client.sendAnswer(body, headers);
   const isOpen = client.openStream !== null;
@@ -28,14 +32,20 @@ export async function replay(admitted: Admitted, client: WaitingClient, { respon
   stream.end('', isOpen ? costs : {});
 }
 
-async function costHeaders({ gateway, key }: Admitted, source: ReplaySource): Promise<Headers> {
-  const { headers } = gateway;
-  const balance = await gateway.readBalance(ledgerIdOf(key.accountId, key.mode));
-  return {
-    [headers.cost]: '0',
-    ...(balance && { [headers.balance]: String(floorToCents(balance.availableMicros)) }),
-    [headers.cache]: source,
-  };
+/** For the log, the metrics and the account's activity. */
+export function noteReplay(trace: RequestTrace, { response, source }: Replayed): void {
+  trace.cache = source;
+  trace.saved = response.worth;
+}
+
+/** What every replay says of itself. */
+export function costHeaders({ headers }: Gateway, source: ReplaySource): Headers {
+  return { [headers.cost]: '0', [headers.cache]: source };
+}
+
+/** What the account has left, at this moment. */
+export function balanceHeaders({ headers }: Gateway, balance: Balance | null): Headers {
+  return balance ? { [headers.balance]: String(floorToCents(balance.availableMicros)) } : {};
 }
 
 function bodyNotRetained({ gateway }: Admitted): ApiError {

@@ -5,18 +5,27 @@ import { nameRequest } from '../idempotency/request-name.ts';
 import type { IncomingRequest } from './admitted.ts';
 import { nameForCache } from './cacheable.ts';
 import type { Client } from './client.ts';
-import type { Endpoint } from './endpoint.ts';
+import { noteWork, type Endpoint } from './endpoint.ts';
 import type { Gateway } from './gateway.ts';
+import type { KnownRequest } from './known-request.ts';
 import { checkPermission } from './permitted-model.ts';
 import { runOnce } from './run-once.ts';
 import { withinLimits } from './within-limits.ts';
 
-/** Answers the client, or throws the ApiError to answer with. Either way nothing stays held. */
-export async function run(gateway: Gateway, endpoint: Endpoint, incoming: IncomingRequest, client: Client): Promise<void> {
+/**
+ * Answers the client, or throws the ApiError to answer with. Either way nothing stays held. Returns what the request was found to be when it
+ * was answered with an earlier one's answer, so that the next one like it need not be read; else null.
+ */
+export async function run(
+  gateway: Gateway,
+  endpoint: Endpoint,
+  incoming: IncomingRequest,
+  client: Client,
+): Promise<KnownRequest | null> {
   const { key, trace } = incoming;
   const work = endpoint(gateway, incoming);
   const name = nameRequest({ ...incoming, keyId: key.id, generation: key.cacheGeneration });
-  Object.assign(trace, { model: work.modelId, provider: work.provider, stream: work.stream });
+  noteWork(trace, work);
   checkPermission(key, work.modelId);
   const cacheName = nameForCache(gateway, incoming, work);
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
@@ -25,4 +34,5 @@ export async function run(gateway: Gateway, endpoint: Endpoint, incoming: Incomi
   await runOnce(admitted, client, (answered, keeping) =>
     withinLimits(admitted, (within) => work.execute({ ...admitted, ...within }, answered, keeping)),
   );
+  return trace.cache ? { key, name, cacheName, modelId: work.modelId, provider: work.provider, stream: work.stream } : null;
 }

@@ -11,6 +11,8 @@ import { keyDigest, keyModeOf } from './key-text.ts';
 export type KeyStore = {
   /** A key from memory alone; null: it is not there, or out of date. */
   readonly recall: (text: string) => ApiKey | null;
+  /** Whether a key that was found is still as it was found, as far as this process has heard. */
+  readonly isCurrent: (key: ApiKey) => boolean;
   /** Whether the text was a key when it was last looked for: its owner need not queue with those who guess. */
   readonly isFamiliar: (text: string) => boolean;
   /** null: not a key, unknown, or revoked. */
@@ -34,8 +36,12 @@ const keysMax = 50_000;
 export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: KeyStoreOptions): KeyStore {
   const byFingerprint = new Map<string, Remembered>();
   let revision = -1;
+  /** Those that were read at this revision. */
+  let current = new WeakSet<ApiKey>();
   const refresh = async () => {
-    revision = await readRevision(database);
+    const revisionNow = await readRevision(database);
+    if (revisionNow !== revision) current = new WeakSet();
+    revision = revisionNow;
   };
   const recall = (fingerprint: string) => {
     const known = byFingerprint.get(fingerprint);
@@ -45,6 +51,7 @@ export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: K
   timer.unref();
   return {
     recall: (text) => (keyModeOf(text) ? recall(fingerprintOf(text)) : null),
+    isCurrent: (key) => current.has(key),
     isFamiliar: (text) => byFingerprint.has(fingerprintOf(text)),
     async find(text) {
       if (!keyModeOf(text)) return null;
@@ -57,6 +64,7 @@ export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: K
       else if (before === revision) {
         if (byFingerprint.size >= keysMax) byFingerprint.clear();
         byFingerprint.set(fingerprint, { key, revision });
+        current.add(key);
       }
       return key;
     },

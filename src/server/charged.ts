@@ -7,10 +7,11 @@ import { keyOf, publicUrlOf } from './context.ts';
 import { httpClient } from './http-client.ts';
 import { linkBaseOf } from './image-files.ts';
 import { readJsonBody } from './middleware/body.ts';
+import { idHeaderNames } from './middleware/trace.ts';
 
 /** `readBody`: what the body says as JSON, whatever form it came in. */
 export function runEndpoint(
-  { gateway, largeBodies }: ServerContext,
+  { gateway, largeBodies, lane }: ServerContext,
   endpoint: Endpoint,
   readBody: (request: FastifyRequest) => unknown = readJsonBody,
 ): Handler {
@@ -22,8 +23,7 @@ export function runEndpoint(
     if (!request.raw.socket.writable) return reply.hijack();
     const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
     const path = publicUrlOf(request);
-    // Anthropic's SDK reads the id under this name.
-    if (path.startsWith('/v1/messages')) reply.header('request-id', request.requestId);
+    for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
     const running = run(
       gateway,
       endpoint,
@@ -42,12 +42,14 @@ export function runEndpoint(
       },
       client,
     );
-    await running.catch((error: unknown) => {
+    const known = await running.catch((error: unknown) => {
       // Nobody could put an error into a stream that has begun by then: it is cut off, which its client takes for a failure.
       if (!reply.sent) throw error;
       gateway.log.error({ err: error, request_id: request.requestId }, 'a stream failed by our own fault');
       reply.raw.destroy();
+      return null;
     });
+    if (known) lane.learn(request, known);
     return reply;
   };
 }
@@ -55,6 +57,13 @@ export function runEndpoint(
 const forwardedHeaders = ['anthropic-beta'];
 /** A body may mean something else under another version. */
 const versionHeaders = ['anthropic-version', 'anthropic-beta'];
+
+/** All that a request's answer may depend on, in lower case. `cacheHeader`: its name, as configured. */
+export function answerHeaderNames(cacheHeader: string): readonly string[] {
+  const ofKey = ['authorization', 'x-api-key'];
+  const ofBody = ['content-type', 'content-encoding', 'content-length', 'transfer-encoding'];
+  return [...ofKey, ...ofBody, ...versionHeaders, 'idempotency-key', cacheHeader.toLowerCase()];
+}
 
 /** Those of them that were sent. */
 function headersOf(request: FastifyRequest, names: readonly string[]): Record<string, string> {

@@ -6,6 +6,7 @@ import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Users } from './dashboard-api/users.ts';
+import type { KnownLane } from './known-lane.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
 
@@ -20,6 +21,7 @@ export type ServerContext = {
   readonly largeBodies: LargeBodies;
   readonly billing: Billing;
   readonly users: Users;
+  readonly lane: KnownLane;
 };
 
 export type Lifecycle = {

@@ -3,6 +3,14 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Client, ClientStream } from '../gateway/client.ts';
 
+export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
+export const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  // Reverse proxies that buffer would hold back what the model says.
+  'x-accel-buffering': 'no',
+};
+
 /** `stallMs`: a client that takes nothing for so long counts as gone. */
 export function httpClient(reply: FastifyReply, stallMs: number): Client {
   const { raw } = reply;
@@ -21,17 +29,14 @@ export function httpClient(reply: FastifyReply, stallMs: number): Client {
     },
     sendAnswer(body, headers) {
       if (isGone) return;
-      void reply.code(200).headers(headers).header('content-type', 'application/json; charset=utf-8').send(body);
+      void reply.code(200).headers(headers).headers(jsonHeaders).send(body);
       dropWhenStalled(raw, stallMs);
     },
     startStream(headers, trailerNames) {
       raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),
         ...headers,
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-cache, no-transform',
-        // Reverse proxies that buffer would hold back what the model says.
-        'x-accel-buffering': 'no',
+        ...streamHeaders,
         // HTTP/1.0 knows no chunks, and so no trailers.
         ...(raw.req.httpVersion === '1.0' || trailerNames.length === 0 ? null : { trailer: trailerNames.join(', ') }),
       });
@@ -79,7 +84,7 @@ async function writeInPieces(
 }
 
 /** What has been answered to the end must not stay in memory for a client that does not take it. Most have by now: no timer for them. */
-function dropWhenStalled(raw: ServerResponse, stallMs: number): void {
+export function dropWhenStalled(raw: ServerResponse, stallMs: number): void {
   if (raw.socket && raw.socket.writableLength > 0) raw.setTimeout(stallMs, () => raw.destroy());
 }
 

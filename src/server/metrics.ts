@@ -73,6 +73,8 @@ export function createMetrics({ gateway: { runs, routing }, overload }: Pick<Ser
   registry.registerMetric(refusing);
   registerRoutes(registry, routing.health);
 
+  /** Models of which a replay was counted, with mode and provider. */
+  const replayedModels = new Set<string>();
   return {
     registry,
     observe: ({ route, status, seconds: taken, trace }) => {
@@ -80,7 +82,13 @@ export function createMetrics({ gateway: { runs, routing }, overload }: Pick<Ser
       seconds.observe({ route: route ?? 'none' }, taken);
       if (!trace.mode || !trace.model) return;
       const { mode, model, provider = '' } = trace;
-      if (trace.cache) replayed.inc({ mode, model, cache: trace.cache });
+      if (trace.cache) {
+        replayed.inc({ mode, model, cache: trace.cache });
+        // It is free: the first one begins the series below at zero, and no other changes them.
+        const series = `${mode} ${model} ${provider}`;
+        if (replayedModels.has(series)) return;
+        replayedModels.add(series);
+      }
       const labels = { mode, model, provider };
       tokens.inc({ mode, model, direction: 'input' }, trace.inputTokens ?? 0);
       tokens.inc({ mode, model, direction: 'output' }, trace.outputTokens ?? 0);

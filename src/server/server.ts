@@ -1,4 +1,6 @@
 // The HTTP server: limits, hooks in their order, routes, and what is said of paths that do not exist.
+import assert from 'node:assert/strict';
+import type { RequestListener, Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import type { Config } from '../config/schema.ts';
@@ -7,13 +9,15 @@ import type { ServerContext } from './context.ts';
 import { addDashboardApi } from './dashboard-api/dispatch.ts';
 import { addDashboardStreams } from './dashboard-api/streams.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
+import { answerHeaderNames } from './charged.ts';
 import { DashboardFiles, dashboardFolder, wantsPage } from './dashboard-files.ts';
+import { KnownLane } from './known-lane.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
 import { errorHandler, fromFastify, sendError } from './middleware/errors.ts';
-import { trace } from './middleware/trace.ts';
+import { createTracing, trace } from './middleware/trace.ts';
 import { waitForMemory } from './middleware/wait-for-memory.ts';
 import { createMetrics } from './metrics.ts';
 import { memoryBoundBytes } from './overload.ts';
@@ -27,12 +31,16 @@ const lateCheckMs = 2_000;
 /** Above the usual 60 s of load balancers, so that they close idle connections, never we under their request. */
 const keepAliveTimeoutMs = 75_000;
 
-export function createServer(context: ServerContext): FastifyInstance {
-  const { config, log } = context.gateway;
-  const metrics = createMetrics(context);
+export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstance {
+  const { config, log, headers } = parts.gateway;
+  const metrics = createMetrics(parts);
   const bodiesMax = arrivingBytesMax(config);
+  const limits = { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) };
+  const begin = createTracing({ log, metrics, activity: parts.gateway.activity });
+  const lane = new KnownLane(parts, { begin, limits, headerNames: answerHeaderNames(headers.cache) });
+  const context: ServerContext = { ...parts, lane };
   const memoryWait = waitForMemory(context, new WaitingRoom(Math.min(config.images.memory_bytes, bodiesMax)));
-  const startTrace = trace({ log, lifecycle: context.lifecycle, metrics, activity: context.gateway.activity });
+  const startTrace = trace({ begin, lane, lifecycle: context.lifecycle });
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(config.server.trust_proxy),
@@ -60,11 +68,12 @@ export function createServer(context: ServerContext): FastifyInstance {
       sendError(fromFastify(error), request, reply);
     },
   });
+  putInFront(lane, app.server);
   // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const dashboard = new DashboardFiles(dashboardFolder, config.server.public_url);
   const routes = routesOf(context, metrics, dashboard);
-  acceptBytes(app, { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) });
+  acceptBytes(app, limits, lane);
   app.decorateRequest('requestId', '');
   app.decorateRequest('caller', null);
   app.addHook('onRequest', startTrace);
@@ -78,6 +87,13 @@ export function createServer(context: ServerContext): FastifyInstance {
   addDashboardApi(app, context);
   addDashboardStreams(app, context, memoryWait);
   return app;
+}
+
+/** Not by a server factory: with one, Fastify listens on the first address of `localhost` only. */
+function putInFront(lane: KnownLane, server: Server): void {
+  const [handle] = server.listeners('request') as RequestListener[];
+  assert(handle, 'Fastify listens to its server');
+  server.off('request', handle).on('request', lane.before(handle));
 }
 
 /** Whether a sender of `X-Forwarded-*` is believed; `hop` 0 is who has connected, 1 whom that one names. */

@@ -139,3 +139,15 @@ describe('what the page reads of an answer', () => {
 function withoutIds({ text, requestId }: Reply): string {
   return text.replaceAll(requestId, 'req');
 }
+
+test('what was answered before is still for nobody who is not signed in', async () => {
+  const key = await gateway.makeKey({ account: member.account });
+  const { path, body } = endpoints[0]!;
+  const asked = body({ temperature: 0 });
+  for (let time = 0; time < 5; time++) assert.equal((await member.post(pathOf(key, path), asked)).status, 200);
+  const stranger = await gateway.post(`/dashboard-api${pathOf(key, path)}`, {
+    headers: { origin: new URL(gateway.url).origin },
+    body: asked,
+  });
+  assert.equal(stranger.status, 401, stranger.text);
+});

@@ -5,9 +5,11 @@ import type { ServerContext } from '../context.ts';
 import { overloaded } from '../overload.ts';
 
 /** A Fastify onRequest hook. Throws ApiError `upstream_unavailable` while draining, `overloaded` under too much load. */
-export function admit({ gateway, lifecycle, overload }: ServerContext) {
+export function admit({ gateway, lifecycle, overload, lane }: ServerContext) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     if (request.routeOptions.config.charged !== true) return next();
+    // It was admitted when it began.
+    if (lane.traceOf(request.raw)) return next();
     // A connection kept alive can still bring work after the port has closed.
     if (lifecycle.phase === 'draining') throw shuttingDown();
     if (overload.reason !== null) throw overloaded();

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { ArrivingBodies } from '../arriving-bodies.ts';
+import type { KnownLane } from '../known-lane.ts';
 import { overloaded } from '../overload.ts';
 
 export type BodyLimits = {
@@ -17,9 +18,11 @@ export type BodyLimits = {
  * Takes every content type as bytes: what is accepted is decided by `checkContentType`, with our own error. JSON is named beside the
  * catch-all because Fastify remembers the parser of a named type and looks for the other's anew at each request.
  */
-export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
+export function acceptBytes(app: FastifyInstance, limits: BodyLimits, lane: KnownLane): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
+    const arrived = lane.takeBody(request.raw);
+    if (arrived) return done(arrived.error, arrived.bytes);
     const { bodyBytesMax = limits.bytesMax } = request.routeOptions.config;
     readBytes(payload, { ...limits, bytesMax: bodyBytesMax }, done);
   });
@@ -28,7 +31,7 @@ export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
 type Done = (error: ApiError | null, body?: Buffer) => void;
 
 /** In place of Fastify's own reader, which knows of one body only. Whoever breaks off is answered too: a half-closed socket can read it. */
-function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits, done: Done): void {
+export function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits, done: Done): void {
   const announced = Number(payload.headers['content-length'] ?? Number.NaN);
   if (announced > bytesMax) return done(tooLarge());
   if (!arriving.hasRoomFor(announced || 0)) return done(overloaded());

@@ -1,51 +1,75 @@
 // Gives each request its id, and writes its one log line, and counts it, when the answer has been sent or the client has gone.
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Activity } from '../../activity/activity.ts';
+import type { RequestTrace } from '../../gateway/gateway.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Lifecycle } from '../context.ts';
+import type { KnownLane } from '../known-lane.ts';
 import type { Metrics } from '../metrics.ts';
 
-type Observers = {
-  readonly log: Logger;
-  readonly lifecycle: Lifecycle;
-  readonly metrics: Metrics;
-  readonly activity: Activity;
+/** A request as the log and the metrics see it. */
+export type Traced = {
+  readonly trace: RequestTrace;
+  readonly method: string;
+  /** The pattern that matched, as `/v1/models/*`; null: none did. */
+  readonly route: string | null;
 };
 
+type Observers = { readonly log: Logger; readonly metrics: Metrics; readonly activity: Activity };
+
+export type BeginTrace = (response: ServerResponse, request: Pick<Traced, 'method' | 'route'>) => Traced;
+
+/** What begins a request: it has an id from then on, and its line is written whatever becomes of it. */
+export function createTracing({ log, metrics, activity }: Observers): BeginTrace {
+  return (response, { method, route }) => {
+    const known: RequestTrace = { requestId: newIdWithPrefix('req'), startedAtMs: performance.now() };
+    const traced = { trace: known, method, route };
+    response.once('close', () => {
+      const tookMs = performance.now() - known.startedAtMs;
+      writeLine(log, traced, response, tookMs);
+      activity.noteRequest(known, route ?? '');
+      metrics.observe({ route, status: response.statusCode, seconds: tookMs / 1_000, trace: known });
+    });
+    return traced;
+  };
+}
+
+/** The headers that tell a request's id: Anthropic's SDK reads it under a name of its own. */
+export function idHeaderNames(route: string | null | undefined): readonly string[] {
+  return route?.startsWith('/v1/messages') ? bothNames : ownName;
+}
+
+const ownName = ['x-request-id'];
+const bothNames = ['x-request-id', 'request-id'];
+
+type TraceOptions = { readonly begin: BeginTrace; readonly lane: KnownLane; readonly lifecycle: Lifecycle };
+
 /** A Fastify onRequest hook, the first of all. */
-export function trace({ log, lifecycle, metrics, activity }: Observers) {
+export function trace({ begin, lane, lifecycle }: TraceOptions) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
-    request.requestId = newIdWithPrefix('req');
-    request.trace = { requestId: request.requestId, startedAtMs: performance.now() };
+    const route = request.routeOptions.url ?? null;
+    const traced = lane.traceOf(request.raw) ?? begin(reply.raw, { method: request.method, route });
+    request.trace = traced.trace;
+    request.requestId = traced.trace.requestId;
     request.apiKey = null;
     reply.header('x-request-id', request.requestId);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
-    reply.raw.once('close', () => {
-      writeLine(log, request, reply);
-      activity.noteRequest(request.trace, request.routeOptions.url ?? '');
-      metrics.observe({
-        route: request.routeOptions.url ?? null,
-        status: reply.raw.statusCode,
-        seconds: (performance.now() - request.trace.startedAtMs) / 1_000,
-        trace: request.trace,
-      });
-    });
     next();
   };
 }
 
 /** An allow-list: nothing of a header, a query or a body can slip into the log. */
-function writeLine(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
-  const { trace: known } = request;
+function writeLine(log: Logger, { trace: known, method, route }: Traced, response: ServerResponse, tookMs: number): void {
   const fields = {
     request_id: known.requestId,
-    method: request.method,
-    route: request.routeOptions.url ?? null,
-    status: reply.raw.statusCode,
-    duration_ms: Math.round((performance.now() - known.startedAtMs) * 10) / 10,
+    method,
+    route,
+    status: response.statusCode,
+    duration_ms: Math.round(tookMs * 10) / 10,
     first_byte_ms: known.firstByteMs,
-    client_gone: !reply.raw.writableFinished,
+    client_gone: !response.writableFinished,
     account_id: known.accountId,
     key_id: known.keyId,
     mode: known.mode,
@@ -63,6 +87,6 @@ function writeLine(log: Logger, request: FastifyRequest, reply: FastifyReply): v
     error_code: known.errorCode,
     upstream_status: known.upstreamStatus,
   };
-  if (reply.raw.statusCode >= 500) log.warn(fields, 'request');
+  if (response.statusCode >= 500) log.warn(fields, 'request');
   else log.info(fields, 'request');
 }

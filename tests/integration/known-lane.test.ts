@@ -1,0 +1,356 @@
+// The shorter way of requests whose answers are known (src/server/known-lane.ts) beside the full one: nobody can tell which was taken, but by
+// the order of the headers. A slash at the end of the path keeps a request off the shorter way.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { numberedAnswers } from '../support/numbered-answers.ts';
+
+const token = 'metrics-token-of-the-test';
+/** Within which a gateway has noticed what was changed in the database. */
+const noticedMs = 1_500;
+const chat = endpoint('chat');
+const agent = new Agent({ keepAlive: true });
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway({
+    metrics: { token },
+    log: { level: 'info' },
+    // A request that is never counted out would keep the end of the program waiting for as long.
+    server: { shutdown_timeout_ms: 600_000 },
+  });
+});
+after(async () => {
+  agent.destroy();
+  await gateway.stop();
+});
+
+type Sent = { readonly path?: string; readonly headers?: Readonly<Record<string, string>>; readonly body: string };
+type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  readonly id: string;
+  readonly isShort: boolean;
+};
+
+async function send(key: string, { path = chat.path, headers = {}, body }: Sent): Promise<Answer> {
+  const request = httpRequest(gateway.url + path, {
+    method: 'POST',
+    agent,
+    headers: {
+      'content-type': 'application/json',
+      ...(headers['transfer-encoding'] === undefined && { 'content-length': Buffer.byteLength(body) }),
+      authorization: `Bearer ${key}`,
+      ...headers,
+    },
+  });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const pieces: Buffer[] = [];
+  for await (const piece of response) pieces.push(piece as Buffer);
+  const { date: _date, 'x-request-id': id, 'request-id': _sameId, ...rest } = response.headers;
+  return {
+    status: response.statusCode!,
+    headers: { ...rest, ids: response.rawHeaders.filter((value) => value === id).length },
+    text: Buffer.concat(pieces).toString(),
+    id: String(id),
+    // The full way names the id before all else.
+    isShort: response.rawHeaders[0]!.toLowerCase() !== 'x-request-id',
+  };
+}
+
+const zero = { temperature: 0 };
+const bodyOf = (at: Endpoint, fields: object = {}) => JSON.stringify(at.body({ ...zero, ...fields }));
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+
+/**
+ * Sends until the answer is known the short way: a run, and one time each to learn the head and the body, and these two once more when keys
+ * have changed meanwhile, as the making of one is noticed.
+ */
+async function teach(key: string, sent: Sent): Promise<Answer> {
+  for (let time = 0; time < 10; time++) {
+    const answer = await send(key, sent);
+    if (answer.isShort) return answer;
+  }
+  assert.fail('it is never answered the short way');
+}
+
+function fullWay(sent: Sent): Sent {
+  return { ...sent, path: `${sent.path ?? chat.path}/` };
+}
+
+async function logLine(id: string): Promise<Record<string, unknown>> {
+  for (;;) {
+    const line = gateway.program.output.split('\n').find((one) => one.includes(id) && one.endsWith('}'));
+    if (line) {
+      const { time: _time, request_id: _id, duration_ms: _duration, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      return rest;
+    }
+    await setTimeout(50);
+  }
+}
+
+/** What the counters have grown by. */
+async function countersDuring(action: () => Promise<unknown>): Promise<Record<string, number>> {
+  const read = async () => {
+    const { text } = await gateway.get('/metrics', { key: token });
+    const lines = text.split('\n').filter((line) => /^tollgate_\w+(?:_total|_count)\{/.test(line) && !line.includes('/metrics'));
+    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]));
+  };
+  const earlier = await read();
+  await action();
+  const later = await read();
+  const grown = [...later].map(([name, value]) => [name, value - (earlier.get(name) ?? 0)] as const);
+  return Object.fromEntries(grown.filter(([, by]) => by !== 0));
+}
+
+type Counted = Answer & { readonly counted: Record<string, number> };
+
+/** The same request the short way and the full way, with what the counters made of each. */
+async function bothWays(key: string, sent: Sent): Promise<{ readonly short: Counted; readonly full: Counted }> {
+  const counting = async (one: Sent): Promise<Counted> => {
+    let answer: Answer | null = null;
+    const counted = await countersDuring(async () => (answer = await send(key, one)));
+    return { ...answer!, counted };
+  };
+  await teach(key, sent);
+  const short = await counting(sent);
+  // A key that was made a moment ago was noticed just now.
+  if (!short.isShort) return bothWays(key, sent);
+  const full = await counting(fullWay(sent));
+  assert.equal(full.isShort, false);
+  return { short, full };
+}
+
+for (const at of endpoints) {
+  for (const stream of [false, true]) {
+    for (const mode of ['live', 'test'] as const) {
+      for (const kind of ['hit', 'idempotent-replay'] as const) {
+        test(`${at.name}, ${stream ? 'streamed' : 'whole'}, ${mode}, ${kind}: both ways answer, log and count the same`, async () => {
+          gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
+          const { key } = await newKey({ mode, ...(mode === 'test' && { creditUsd: undefined }), requestsPerMinute: 1_000_000 });
+          const headers = { ...(kind !== 'hit' && { 'idempotency-key': 'one' }), 'anthropic-version': '2023-06-01' };
+          const sent = { path: at.path, headers, body: bodyOf(at, { stream, ...(kind !== 'hit' && { temperature: 1 }) }) };
+          const { short, full } = await bothWays(key, sent);
+          assert.equal(short.headers['x-service-cache'], kind);
+          assert.deepEqual(withoutRate(short), withoutRate(full));
+          assert.notEqual(short.id, full.id);
+          assert.deepEqual(await logLine(short.id), await logLine(full.id));
+          assert.ok(Object.keys(short.counted).length >= 3, JSON.stringify(short.counted));
+          assert.deepEqual(short.counted, full.counted);
+        });
+      }
+    }
+  }
+}
+
+/** The budget fills all the while. */
+function withoutRate({ status, headers, text }: Answer) {
+  const names = Object.keys(headers).toSorted();
+  const lasting = Object.entries(headers).filter(([name]) => !/^x-ratelimit-(?:remaining|reset)/.test(name));
+  return { status, text, names, lasting: Object.fromEntries(lasting) };
+}
+
+test('each request counts, and the one too many is refused as ever', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key } = await newKey({ requestsPerMinute: 12 });
+  const sent = { body: bodyOf(chat) };
+  let known = await teach(key, sent);
+  for (let time = 0; known.status === 200 && time < 20; time++) known = await send(key, sent);
+  assert.equal(known.status, 429);
+  assert.match(known.text, /rate_limit_exceeded/);
+  assert.ok(known.headers['retry-after']);
+  assert.deepEqual(await logLine(known.id), await logLine((await send(key, fullWay(sent))).id));
+});
+
+test('the balance is the present one', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key } = await newKey();
+  const sent = { body: bodyOf(chat) };
+  const known = await teach(key, sent);
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: 'word '.repeat(5_000) }));
+  const long = await send(key, { body: bodyOf(chat, { seed: 1, max_completion_tokens: 100_000 }) });
+  assert.equal(long.status, 200, long.text);
+  const later = await teach(key, sent);
+  assert.equal(later.headers['x-service-balance-cents'], long.headers['x-service-balance-cents']);
+  assert.ok(Number(later.headers['x-service-balance-cents']) <= Number(known.headers['x-service-balance-cents']));
+});
+
+void describe('whatever is not the same takes the full way', () => {
+  const sent: Sent = { body: bodyOf(chat, { messages: [{ role: 'user', content: 'Same as ever' }] }) };
+  let key: string;
+  let account: string;
+  let known: Answer;
+  before(async () => {
+    gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+    ({ key, account } = await newKey());
+    known = await teach(key, sent);
+  });
+
+  const others: Readonly<Record<string, { readonly sent: Sent; readonly hit: boolean }>> = {
+    'a byte of the body': { sent: { body: sent.body.replace('ever', 'evil') }, hit: false },
+    'a space in the body': { sent: { body: ` ${sent.body}` }, hit: true },
+    'a body that is no JSON': { sent: { body: sent.body.replace('{', '[') }, hit: false },
+    'an Idempotency-Key': { sent: { ...sent, headers: { 'idempotency-key': 'new' } }, hit: true },
+    'the cache refused': { sent: { ...sent, headers: { 'x-service-cache': 'false' } }, hit: false },
+    'the cache asked for': { sent: { ...sent, headers: { 'x-service-cache': 'true' } }, hit: true },
+    'an empty header': { sent: { ...sent, headers: { 'x-service-cache': '' } }, hit: false },
+    'another version': { sent: { ...sent, headers: { 'anthropic-version': 'undefined' } }, hit: false },
+    'another beta': { sent: { ...sent, headers: { 'anthropic-beta': 'x' } }, hit: false },
+    'another type': { sent: { ...sent, headers: { 'content-type': 'text/plain' } }, hit: false },
+    'a type in other words': { sent: { ...sent, headers: { 'content-type': 'application/json; charset=utf-8' } }, hit: true },
+    'a compressed body': { sent: { ...sent, headers: { 'content-encoding': 'gzip' } }, hit: false },
+    'a body in chunks': { sent: { ...sent, headers: { 'transfer-encoding': 'chunked' } }, hit: true },
+    'an expectation': { sent: { ...sent, headers: { expect: '100-continue' } }, hit: true },
+    'a query': { sent: { ...sent, path: `${chat.path}?api_key=x` }, hit: true },
+    'another key beside it': { sent: { ...sent, headers: { 'x-api-key': 'something' } }, hit: true },
+  };
+  for (const [what, { sent: other, hit }] of Object.entries(others)) {
+    test(what, async () => {
+      const reply = await send(key, other);
+      assert.equal(reply.isShort, false);
+      const full = await send(key, fullWay({ ...other, path: chat.path }));
+      assert.equal(reply.status, full.status);
+      if (hit) assert.deepEqual([reply.headers['x-service-cache'], reply.text], ['hit', known.text]);
+      else assert.notEqual(reply.text, known.text);
+      assert.equal((await teach(key, sent)).text, known.text);
+    });
+  }
+
+  test('another account never gets the answer, another key of the account gets it the full way', async () => {
+    const stranger = await send((await newKey()).key, sent);
+    assert.deepEqual([stranger.status, stranger.isShort], [200, false]);
+    assert.notEqual(stranger.text, known.text);
+    const sibling = await send((await newKey({ account })).key, sent);
+    assert.deepEqual([sibling.isShort, sibling.text], [false, known.text]);
+    assert.equal((await send(`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, sent)).status, 401);
+  });
+});
+
+test('an Idempotency-Key with another body is a conflict, also when its own is known', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key } = await newKey();
+  const headers = { 'idempotency-key': 'mine' };
+  const [one, other] = [1, 2].map((seed) => ({ headers, body: bodyOf(chat, { seed, temperature: 1 }) }));
+  await teach(key, one!);
+  const conflict = await send(key, other!);
+  assert.match(conflict.text, /idempotency_conflict/);
+  assert.equal((await teach(key, one!)).headers['x-service-cache'], 'idempotent-replay');
+});
+
+const changes: Readonly<Record<string, { readonly change: (ids: Ids) => Promise<unknown>; readonly told: RegExp | null }>> = {
+  'a revoked key': { change: ({ id }) => setKey(id, { revoked_at_ms: 1 }), told: /invalid_api_key/ },
+  'an expired key': { change: ({ id }) => setKey(id, { expires_at_ms: 1 }), told: /invalid_api_key/ },
+  'another list of models': { change: ({ id }) => setKey(id, { models: '["claude-haiku-4-5"]' }), told: /model_not_allowed/ },
+  'a list of addresses': { change: ({ id }) => setKey(id, { allowed_addresses: '["192.0.2.1"]' }), told: /address_not_allowed/ },
+  'a frozen account': { change: ({ account }) => setAccount(account, { frozen: 1 }), told: /account_frozen/ },
+  'a purged account': { change: ({ account }) => setAccount(account, { cache_generation: 1 }), told: null },
+  'an account that keeps nothing': { change: ({ account }) => setAccount(account, { retain_responses: 0 }), told: null },
+};
+type Ids = { readonly id: string; readonly account: string };
+const setKey = (id: string, values: object) =>
+  gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
+const setAccount = (id: string, values: object) =>
+  gateway.database.write.updateTable('accounts').set(values).where('id', '=', id).execute();
+
+for (const [what, { change, told }] of Object.entries(changes)) {
+  test(`${what} is noticed`, async () => {
+    gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+    const { key, ...ids } = await newKey();
+    const sent = { body: bodyOf(chat) };
+    const known = await teach(key, sent);
+    await change(ids);
+    await setTimeout(noticedMs);
+    const reply = await send(key, sent);
+    assert.equal(reply.isShort, false);
+    if (told) assert.match(reply.text, told);
+    else assert.deepEqual([reply.status, reply.text !== known.text], [200, true], 'it is run anew');
+  });
+}
+
+test('an expiry that comes is kept to the moment', async () => {
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+  const { key } = await newKey({ expiresAtMs: Date.now() + 3_000 });
+  const sent = { body: bodyOf(chat) };
+  await teach(key, sent);
+  await setTimeout(3_000);
+  assert.match((await send(key, sent)).text, /This API key expired/);
+});
+
+void describe('on the wire', () => {
+  const body = bodyOf(chat);
+  let key: string;
+  before(async () => {
+    gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+    ({ key } = await newKey());
+    await teach(key, { body });
+  });
+
+  const head = (extra = '', version = '1.1') =>
+    `POST ${chat.path} HTTP/${version}\r\nhost: here\r\ncontent-type: application/json\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\nauthorization: Bearer ${key}\r\n${extra}\r\n`;
+  const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
+
+  async function connected(): Promise<{ readonly socket: Socket; readonly read: () => string }> {
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname).setNoDelay(true);
+    await once(socket, 'connect');
+    let text = '';
+    socket.on('data', (piece: Buffer) => (text += piece.toString()));
+    socket.on('error', () => {});
+    return { socket, read: () => text };
+  }
+
+  async function until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await setTimeout(20);
+  }
+
+  test('a body in pieces, then several requests at once: each has its answer, in their order', async () => {
+    const { socket, read } = await connected();
+    socket.write(head());
+    await setTimeout(100);
+    socket.write(body.slice(0, 10));
+    await setTimeout(100);
+    socket.write(body.slice(10) + (head() + body).repeat(2) + head().replace(key, 'nobody') + body);
+    await until(() => read().includes(' 401 '));
+    assert.equal(countOf(read(), /HTTP\/1\.1 200 OK/g), 3);
+    assert.equal(countOf(read(), /X-Service-Cache: hit/g), 3, 'the short way writes the names as they are configured');
+    socket.destroy();
+  });
+
+  test('Connection: close, and HTTP/1.0', async () => {
+    for (const [text, version] of [
+      [head('connection: close\r\n'), '1.1'],
+      [head('', '1.0'), '1.0'],
+    ] as const) {
+      const { socket, read } = await connected();
+      socket.write(text + body);
+      await once(socket, 'close');
+      assert.match(read(), /^HTTP\/1\.1 200 OK\r\n/, version);
+      assert.match(read(), /\r\nconnection: close\r\n/i);
+      assert.ok(read().endsWith('}'));
+    }
+  });
+
+  test('one that breaks off, and one that leaves, have their line in the log and are counted out', async () => {
+    const earlier = gateway.program.output.length;
+    const { socket } = await connected();
+    socket.write(head() + body.slice(0, 10));
+    await setTimeout(100);
+    socket.destroy();
+    const { socket: leaving } = await connected();
+    leaving.write(head() + body);
+    leaving.destroy();
+    await until(() => countOf(gateway.program.output.slice(earlier), /"client_gone":true.*\n/g) >= 1);
+    const half = await connected();
+    half.socket.end(head() + body.slice(0, 10));
+    await once(half.socket, 'close');
+    assert.match(half.read(), /HTTP\/1\.1 400 /);
+  });
+});
