@@ -8,6 +8,7 @@ import { operatorKeysEndpoints } from './operator-keys.ts';
 import { operatorPaymentsEndpoints } from './operator-payments.ts';
 import { operatorServiceEndpoints } from './operator-service.ts';
 import { operatorUsersEndpoints } from './operator-users.ts';
+import { overviewEndpoints } from './overview.ts';
 import { operatorEndpoints } from './operator.ts';
 import { sessionEndpoints } from './session.ts';
 import { settingsEndpoints } from './settings.ts';
@@ -19,6 +20,7 @@ export const contract = {
   ...modelsEndpoints,
   ...authEndpoints,
   ...operatorEndpoints,
+  ...overviewEndpoints,
   ...sessionEndpoints,
   ...settingsEndpoints,
   ...usageEndpoints,

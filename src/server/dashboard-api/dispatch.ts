@@ -20,6 +20,7 @@ import { operatorKeysHandlers } from './operator-keys.ts';
 import { operatorPaymentsHandlers } from './operator-payments.ts';
 import { operatorServiceHandlers } from './operator-service.ts';
 import { operatorUsersHandlers } from './operator-users.ts';
+import { overviewHandlers } from './overview.ts';
 import { operatorHandlers } from './operator.ts';
 import { sessionHandlers } from './session.ts';
 import { settingsHandlers } from './settings.ts';
@@ -33,6 +34,7 @@ const handlers: Handlers<typeof contract> = {
   ...modelsHandlers,
   ...authHandlers,
   ...operatorHandlers,
+  ...overviewHandlers,
   ...sessionHandlers,
   ...settingsHandlers,
   ...usageHandlers,

@@ -1,0 +1,36 @@
+// Cost by day, stacked. Loaded late: the library of charts is larger than all the rest of the page.
+import '@mantine/charts/styles.layer.css';
+import { BarChart } from '@mantine/charts';
+import type { Output } from '../../api/client.ts';
+import { chartColors } from '../../app/theme.ts';
+import { shortUsdText, usdText } from '../../parts/money-text.ts';
+import { chartRows, seriesLabel, tickText } from './chart-rows.ts';
+
+type Costs = Output<'GET /accounts/:account/overview/costs'>;
+
+export function CostChart({ costs }: { readonly costs: Costs }) {
+  const series = costs.series.map((one, place) => ({
+    name: `s${place}`,
+    label: seriesLabel(one),
+    color: chartColors[place % chartColors.length]!,
+  }));
+  return (
+    <BarChart
+      h={260}
+      type="stacked"
+      data={chartRows(costs)}
+      dataKey="day"
+      series={series}
+      valueFormatter={usdText}
+      tickLine="none"
+      gridAxis="x"
+      withLegend={false}
+      strokeDasharray="3 3"
+      xAxisProps={{ tickFormatter: tickText, minTickGap: 24 }}
+      yAxisProps={{ width: 72, tickFormatter: shortUsdText, allowDecimals: false }}
+      tooltipProps={{ labelFormatter: (day) => (typeof day === 'string' ? tickText(day) : day) }}
+      tooltipAnimationDuration={80}
+      barProps={{ maxBarSize: 28, isAnimationActive: false }}
+    />
+  );
+}

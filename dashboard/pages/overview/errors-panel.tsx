@@ -1,0 +1,53 @@
+import { Badge, Group, Stack, Text } from '@mantine/core';
+import type { Output } from '../../api/client.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { countText } from '../../parts/number-text.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+
+type Overview = Output<'GET /accounts/:account/overview'>;
+type RecentError = Overview['recent_errors'][number];
+
+/** Nothing is shown where nothing went wrong. */
+export function ErrorsPanel({ overview }: { readonly overview: Overview }) {
+  const { errors, recent_errors: recent } = overview;
+  if (errors.length === 0 && recent.length === 0) return null;
+  return (
+    <Panel title="Recent errors" description="Requests of the last 30 days that were refused or failed; none was charged." flush>
+      <Stack gap="sm">
+        <Group gap="xs" px="lg" component="ul" m={0} style={{ listStyle: 'none' }} aria-label="Errors by code">
+          {errors.map(({ code, requests }) => (
+            <li key={code}>
+              <Badge color="red" size="lg">
+                {code}: {countText(requests)}
+              </Badge>
+            </li>
+          ))}
+        </Group>
+        {recent.length > 0 && (
+          <DataTable label="Recent errors" rows={recent} columns={columns} rowKey={(error) => error.request_id} empty={null} />
+        )}
+      </Stack>
+    </Panel>
+  );
+}
+
+const columns: readonly Column<RecentError>[] = [
+  { title: 'When', render: (error) => <TimeAgo at={error.created_at} /> },
+  { title: 'Error', phone: 'title', render: (error) => error.code },
+  { title: 'Model', render: (error) => error.model ?? <Text c="dimmed">–</Text> },
+  { title: 'Key', render: (error) => error.key.name || error.key.id },
+  { title: 'Endpoint', phone: 'hidden', render: (error) => error.path },
+  {
+    title: 'Request id',
+    render: (error) => (
+      <Group gap={4} wrap="nowrap" display="inline-flex">
+        <Text inherit truncate maw={140} ff="monospace" size="sm" title={error.request_id}>
+          {error.request_id}
+        </Text>
+        <CopyButton text={error.request_id} label="Copy the request id" />
+      </Group>
+    ),
+  },
+];

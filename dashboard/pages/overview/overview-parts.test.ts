@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chartRows, seriesLabel, tickText, totalMicros } from './chart-rows.ts';
+import { firstModel } from './first-model.ts';
+import { firstSamples } from './first-samples.ts';
+
+const prices = (input: number) => ({
+  input_micros: input,
+  output_micros: input,
+  cache_read_micros: 0,
+  cache_write_micros: 0,
+  cache_write_1h_micros: 0,
+});
+
+function model(id: string, input: number | null, isLive = true): Parameters<typeof firstModel>[0][number] {
+  return {
+    id,
+    name: id,
+    vendor: 'v',
+    created_at: '2026-01-01T00:00:00.000Z',
+    aliases: [],
+    is_live: isLive,
+    multiplier_ppm: 1_000_000,
+    context_tokens: 1,
+    max_input_tokens: 1,
+    max_output_tokens: 1,
+    abilities: { thinking: false, streaming: true, vision: false, tools: false },
+    price: input === null ? null : { effective_at: null, base: prices(input), tiers: [] },
+    scheduled_prices: [],
+    web_search_micros: null,
+  };
+}
+
+test('a chart has a row for each day, with what cost something', () => {
+  const series = [
+    { id: 'a', name: null, cost_micros: [1, 0] },
+    { id: 'b', name: 'B', cost_micros: [0, 2] },
+    { id: null, name: null, cost_micros: [3, 4] },
+  ];
+  assert.deepEqual(chartRows({ days: ['2026-11-21', '2026-11-22'], series }), [
+    { day: '2026-11-21', s0: 1, s2: 3 },
+    { day: '2026-11-22', s1: 2, s2: 4 },
+  ]);
+  assert.deepEqual(series.map(seriesLabel), ['a', 'B', 'All others']);
+  assert.deepEqual(series.map(totalMicros), [1, 2, 7]);
+});
+
+test('a day of UTC is named as that day, wherever the reader is', () => {
+  assert.match(tickText('2026-11-01'), /\b1\b/);
+});
+
+test('a first request goes to the cheapest model that the key may use and that can run', () => {
+  const models = [model('dear', 9), model('cheap', 1), model('off', 0.5, false), model('unpriced', null)];
+  assert.equal(firstModel(models, { mode: 'live', allowed: null }), 'cheap');
+  assert.equal(firstModel(models, { mode: 'test', allowed: null }), 'off');
+  assert.equal(firstModel(models, { mode: 'live', allowed: ['dear', 'off'] }), 'dear');
+  assert.equal(firstModel(models, { mode: 'live', allowed: ['unpriced', 'off'] }), null);
+  assert.equal(firstModel([], { mode: 'test', allowed: null }), null);
+});
+
+test('each sample has the address, the key, the model and the text', () => {
+  const request = { baseUrl: 'https://gateway.example', key: 'tg_test_abc', model: 'gpt-5-mini', text: "It's one" };
+  const samples = firstSamples(request);
+  assert.deepEqual(
+    samples.map(({ language }) => language),
+    ['curl', 'Python', 'JavaScript', 'Go'],
+  );
+  for (const { language, code } of samples) {
+    for (const part of ['https://gateway.example/v1', 'tg_test_abc', 'gpt-5-mini', 'one']) {
+      assert.ok(code.includes(part), `${language} has no ${part}`);
+    }
+  }
+});
