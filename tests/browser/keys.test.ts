@@ -1,0 +1,173 @@
+// Keys in a real browser: made with caps, shown once, found again, and what requests with them meet afterwards.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+
+const chat = endpoint('chat');
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let owner: DashboardClient;
+
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+test('a key is made and shown once; its cap, its models and its end are what its next requests meet', async () => {
+  await withKeys({}, async (page) => {
+    await page.getByText('No test keys yet').waitFor();
+    await checkAccessibility(page);
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const form = page.getByRole('dialog', { name: 'Create a key' });
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await form.getByText('Give the key a name').waitFor();
+    await form.getByLabel('Name').fill('Backend');
+    await form.getByLabel('Daily cap').fill('five');
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await form.getByText('Write an amount in dollars').waitFor();
+    await form.getByLabel('Daily cap').fill('5');
+    await form.getByLabel('Allowed models').click();
+    await page.keyboard.type('gpt-5-mini');
+    await page.getByRole('option', { name: 'gpt-5-mini' }).first().click();
+    await page.keyboard.press('Escape');
+    await form.getByLabel('Requests a minute').fill('600');
+    await checkAccessibility(page);
+    await takePicture(page, 'keys-create');
+    await form.getByRole('button', { name: 'Create key' }).click();
+
+    const secret = await page.getByRole('region', { name: 'The new key' }).innerText();
+    assert.match(secret, /^tg_test_\w{38}$/);
+    await checkAccessibility(page);
+    await page.getByRole('button', { name: 'Done' }).click();
+    const first = await ask(secret);
+    assert.equal(first.status, 200);
+
+    await page.reload();
+    const row = page.getByRole('row', { name: /Backend/ });
+    await row.getByText('of $5.00').waitFor();
+    assert.ok(!(await page.content()).includes(secret), 'it is shown once');
+    await takePicture(page, 'keys');
+
+    // What was spent is a cap from now on: nothing more fits.
+    await row.getByRole('button', { name: /^Backend/ }).click();
+    const drawer = page.getByRole('dialog', { name: 'Backend' });
+    await drawer.getByLabel('Daily cap').fill('0.000001');
+    await checkAccessibility(page);
+    await drawer.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('is changed').waitFor();
+    const refused = await within5s(secret, (reply) => reply.status !== 200);
+    assert.deepEqual([refused.status, refused.error.code], [429, 'key_daily_limit_reached']);
+    assert.deepEqual(await forbiddenBy(secret), [403, 'model_not_allowed_for_key']);
+
+    await row.getByRole('button', { name: 'Actions for Backend' }).click();
+    await page.getByRole('menuitem', { name: 'Disable' }).click();
+    await page
+      .getByRole('dialog', { name: /^Disable/ })
+      .getByRole('button', { name: 'Disable', exact: true })
+      .click();
+    await row.getByText('Disabled').waitFor();
+    assert.match((await within5s(secret, (reply) => reply.status === 401)).error.message, /disabled/);
+
+    await row.getByRole('button', { name: 'Actions for Backend' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    const question = page.getByRole('dialog', { name: /^Revoke/ });
+    await checkAccessibility(page);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'hidden' });
+    assert.match((await ask(secret)).error.message, /disabled/, 'who cancels has revoked nothing');
+    await row.getByRole('button', { name: 'Actions for Backend' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    await question.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByText('No test keys yet').waitFor();
+    assert.match((await within5s(secret, (reply) => !reply.error.message.includes('disabled'))).error.message, /revoked/);
+  });
+});
+
+test('keys are searched for and filtered, and an address says what is shown', async () => {
+  const client = await signIn(gateway, { role: 'owner' });
+  for (const name of ['Alpha', 'Beta', 'Gamma']) await client.post(`/accounts/${client.account}/keys`, { mode: 'test', name });
+  await withKeys({ client }, async (page) => {
+    await page.getByRole('row', { name: /Alpha/ }).waitFor();
+    await page.getByRole('searchbox').fill('bet');
+    await page.getByRole('row', { name: /Alpha/ }).waitFor({ state: 'hidden' });
+    await page.getByRole('row', { name: /Beta/ }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('q'), 'bet');
+    await page.reload();
+    await page.getByRole('row', { name: /Beta/ }).waitFor();
+    await page.getByRole('combobox', { name: 'State' }).click();
+    await page.getByRole('option', { name: 'Revoked', exact: true }).click();
+    await page.getByText('No key fits').waitFor();
+    await checkAccessibility(page);
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('row', { name: /Gamma/ }).waitFor();
+  });
+});
+
+test('what the server says of a field stands at that field', async () => {
+  await withKeys({ ignores: /status of 400/ }, async (page) => {
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const form = page.getByRole('dialog', { name: 'Create a key' });
+    await form.getByLabel('Name').fill('Office');
+    await form.getByLabel('Allowed addresses').fill('10.0.0.0/99');
+    await page.keyboard.press('Enter');
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await form.getByText("'10.0.0.0/99' is no address").waitFor();
+  });
+});
+
+test('a member sees keys on a phone, and can change none', async () => {
+  const client = await signIn(gateway, { role: 'owner' });
+  await client.post(`/accounts/${client.account}/keys`, { mode: 'test', name: 'Shared', daily_cap_micros: 1_000_000 });
+  const member = await signIn(gateway, { role: 'member', account: client.account });
+  await withKeys({ client: member, viewport: phone, colorScheme: 'dark' }, async (page) => {
+    await page.getByRole('button', { name: /^Shared/ }).click();
+    const drawer = page.getByRole('dialog', { name: 'Shared' });
+    await drawer.getByText('of $1.00').waitFor();
+    assert.equal(await drawer.getByLabel('Daily cap').isDisabled(), true);
+    await checkAccessibility(page);
+    for (const name of ['Save changes', 'Disable', 'Revoke…'])
+      assert.equal(await drawer.getByRole('button', { name }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0);
+  });
+});
+
+type Options = Partial<Parameters<TestBrowser['withPage']>[0]> & { readonly client?: DashboardClient };
+
+async function withKeys({ client = owner, ...options }: Options, visit: (page: Page) => Promise<void>): Promise<void> {
+  await browser.withPage({ baseUrl: gateway.url, cookie: client.cookie, ...options }, async (page) => {
+    await page.goto('/keys?mode=test');
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+    await visit(page);
+  });
+}
+
+function ask(key: string, model = 'gpt-5-mini'): Promise<Reply> {
+  return gateway.post(chat.path, { key, body: chat.body({ model }) });
+}
+
+async function forbiddenBy(key: string): Promise<[number, string]> {
+  const reply = await ask(key, 'gpt-4o');
+  return [reply.status, reply.error.code];
+}
+
+/** Asks until the answer is as expected, and fails when that takes longer than the design allows. */
+async function within5s(key: string, isExpected: (reply: Reply) => boolean): Promise<Reply> {
+  const startMs = performance.now();
+  for (;;) {
+    const reply = await ask(key);
+    if (isExpected(reply)) return reply;
+    assert.ok(performance.now() - startMs < 5_000, `still ${reply.status} after five seconds`);
+    await setTimeout(100);
+  }
+}

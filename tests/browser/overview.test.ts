@@ -1,0 +1,78 @@
+// The overview in a real browser: a newcomer's way to the first answer, and the figures that it brings about.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const chat = endpoint('chat');
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+test('a newcomer makes a key, reads the request as code, sends it, sees the answer and what it cost', async () => {
+  const owner = await signIn(gateway, { role: 'owner', name: 'Ada Lovelace' });
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Try it in test mode' }).click();
+    await page.getByRole('button', { name: 'Create a test key' }).click();
+    const secret = await page.getByRole('region', { name: 'Your new key' }).innerText();
+    assert.match(secret, /^tg_test_\w{38}$/);
+    for (const [tab, label] of [
+      ['curl', 'With curl'],
+      ['Python', 'With Python'],
+      ['JavaScript', 'With JavaScript or TypeScript'],
+      ['Go', 'With Go'],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click();
+      const code = await page.getByRole('region', { name: label }).innerText();
+      assert.ok(code.includes(`${gateway.url}/v1`) && code.includes(secret), tab);
+    }
+    await checkAccessibility(page);
+    await page.getByRole('button', { name: 'Send the request' }).click();
+    await page.getByText('This is the sandbox').waitFor();
+    await page.getByText('Cost $').waitFor();
+    await page.getByRole('figure', { name: 'Cost by day' }).waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'overview-first-run');
+    assert.equal((await gateway.post(chat.path, { key: secret, body: chat.body() })).status, 200);
+
+    // Whoever comes again is no newcomer.
+    await page.reload();
+    await page.getByRole('heading', { name: 'Cost by day' }).waitFor();
+    assert.equal(await page.getByText('Send your first request').count(), 0);
+    await page.getByText('By key', { exact: true }).click();
+    await page.getByRole('list', { name: 'Cost of the last 30 days' }).getByText('First test key').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('by'), 'key');
+  });
+});
+
+test('what went wrong is shown, on a phone and in the dark too', async () => {
+  const member = await signIn(gateway, { role: 'member' });
+  const { key } = await gateway.makeKey({ account: member.account });
+  assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+  assert.equal((await gateway.post(chat.path, { key, body: chat.body({ model: 'no-such-model' }) })).status, 404);
+  const options = { baseUrl: gateway.url, cookie: member.cookie, viewport: phone, colorScheme: 'dark' } as const;
+  await browser.withPage(options, async (page) => {
+    await page.goto('/?mode=test');
+    // Counted in memory first, and asked for anew every half minute.
+    for (let tries = 0; tries < 20 && (await page.getByText('model_not_found: 1').count()) === 0; tries++) {
+      await page.waitForTimeout(500);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Cost by day' }).waitFor();
+      await page.waitForTimeout(500);
+    }
+    await page.getByText('model_not_found: 1').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'overview-phone');
+  });
+});
