@@ -24,7 +24,7 @@ after(async () => {
   await gateway.stop();
 });
 
-test('a key is made and shown once; its cap, its models and its end are what its next requests meet', async () => {
+test('a key is made and shown once; its caps, its models and its end are what its next requests meet', async () => {
   await withKeys({}, async (page) => {
     await page.getByText('No test keys yet').waitFor();
     await checkAccessibility(page);
@@ -69,6 +69,12 @@ test('a key is made and shown once; its cap, its models and its end are what its
     const refused = await within5s(secret, (reply) => reply.status !== 200);
     assert.deepEqual([refused.status, refused.error.code], [429, 'key_daily_limit_reached']);
     assert.deepEqual(await forbiddenBy(secret), [403, 'model_not_allowed_for_key']);
+
+    // With room under the cap it goes on.
+    await row.getByRole('button', { name: /^Backend/ }).click();
+    await drawer.getByLabel('Daily cap').fill('5');
+    await drawer.getByRole('button', { name: 'Save changes' }).click();
+    await within5s(secret, (reply) => reply.status === 200);
 
     await row.getByRole('button', { name: 'Actions for Backend' }).click();
     await page.getByRole('menuitem', { name: 'Disable' }).click();
