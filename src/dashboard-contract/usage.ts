@@ -84,7 +84,46 @@ export type UsageDetail = UsageRecord & {
   readonly first_byte_ms: number | null;
 };
 
+/** A request that was refused or failed, and so was free. */
+export type FailedRequest = {
+  readonly request_id: string;
+  readonly created_at: string;
+  readonly key: { readonly id: string; readonly name: string };
+  /** Its id; null: it failed before its model was known. */
+  readonly model: string | null;
+  /** `/v1/chat/completions` */
+  readonly path: string;
+  /** Of docs/errors.md, with what that says of it. */
+  readonly code: string;
+  readonly status: number;
+  readonly meaning: string;
+  readonly remedy: string;
+};
+
+/** What was answered with an earlier answer, free of charge, in one day of UTC. */
+export type CacheDay = {
+  readonly day: string;
+  /** From the cache. */
+  readonly hits: number;
+  /** Of requests that were sent again under their Idempotency-Key. */
+  readonly replays: number;
+  /** What the answers had cost, as far as it is known. */
+  readonly saved_micros: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+};
+
 export const usageEndpoints = {
+  /** Newest first: at most the last hundred, of the last 30 days. Some seconds old. */
+  'GET /accounts/:account/failed-requests': endpoint<{ readonly data: readonly FailedRequest[] }>()({
+    access: 'member',
+    query: Type.Object({ mode: Mode }),
+  }),
+  /** Newest first; days without any are left out. At most 366 days. */
+  'GET /accounts/:account/cache-days': endpoint<{ readonly data: readonly CacheDay[] }>()({
+    access: 'member',
+    query: Type.Object({ mode: Mode, from: Day, to: Day }),
+  }),
   /** Newest first. */
   'GET /accounts/:account/usage': endpoint<Page<UsageRecord>>()({
     access: 'member',

@@ -122,6 +122,17 @@ test('the file has the requests that are shown', async () => {
   });
 });
 
+test('failed requests and the cache have tabs of their own', async () => {
+  await visit('/usage?mode=test&tab=failed', async (page) => {
+    await page.getByText('Nothing has failed').waitFor();
+    await checkAccessibility(page);
+    await page.getByRole('tab', { name: 'From the cache' }).click();
+    await page.getByText('Nothing came from the cache yet').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'usage-cache');
+  });
+});
+
 test('before the first request it says so', async () => {
   await visit('/usage', async (page) => {
     await page.getByText('No live requests yet').waitFor();

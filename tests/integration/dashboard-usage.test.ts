@@ -1,7 +1,8 @@
 // What the dashboard shows of charged requests: the list with its filters, each one in full, and the file of all.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { UsageDetail, UsageRecord } from '../../src/dashboard-contract/usage.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { CacheDay, FailedRequest, UsageDetail, UsageRecord } from '../../src/dashboard-contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -183,6 +184,48 @@ test('the file has what the list has, whatever the names in it', async () => {
       expected,
     );
   }
+});
+
+test('what failed and what the cache answered is told apart from what was charged', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const key = await gateway.makeKey({ account: owner.account, name: 'Third' });
+  const body = { model: 'gpt-5-mini', input: 'Twice', temperature: 0 };
+  const [made, again] = [
+    await gateway.post('/v1/responses', { key: key.key, body }),
+    await gateway.post('/v1/responses', { key: key.key, body }),
+  ];
+  assert.deepEqual([made.status, again.status], [200, 200]);
+  const failed = await gateway.post('/v1/responses', { key: key.key, body: { model: 'no-such-model', input: 'Hi' } });
+  const refused = await owner.post(`/accounts/${owner.account}/keys/${key.id}/v1/messages`, { model: 'gpt-5-mini' });
+  assert.deepEqual([failed.status, refused.status], [404, 400]);
+  const day = new Date().toISOString().slice(0, 10);
+  const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const read = async () => ({
+    errors: (await owner.get(`/accounts/${owner.account}/failed-requests?mode=test`)).json<{ data: FailedRequest[] }>().data,
+    days: (await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=${from}&to=${day}`)).json<{ data: CacheDay[] }>()
+      .data,
+  });
+  let told = await read();
+  // They are written some seconds later.
+  for (let tries = 0; tries < 100 && (told.errors.length < 2 || told.days.length < 1); tries++) {
+    await setTimeout(200);
+    told = await read();
+  }
+  assert.deepEqual(
+    told.errors.map(({ request_id: id, code, status, path, key: { name } }) => [id, code, status, path, name]),
+    [
+      [refused.requestId, 'invalid_request', 400, '/v1/messages', 'Third'],
+      [failed.requestId, 'model_not_found', 404, '/v1/responses', 'Third'],
+    ],
+  );
+  assert.deepEqual(
+    told.days.map(({ hits, replays, saved_micros: saved }) => [hits, replays, saved]),
+    [[1, 0, made.costMicros]],
+  );
+  const other = await member.get(`/accounts/${owner.account}/failed-requests?mode=test`);
+  assert.equal(other.status, 404);
+  const long = await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=2024-01-01&to=${day}`);
+  assert.equal(long.error.param, 'to');
 });
 
 test('who leaves in the middle of the file harms nobody', async () => {

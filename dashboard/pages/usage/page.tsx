@@ -1,5 +1,5 @@
-// Every request that was charged for, and what it cost.
-import { Button } from '@mantine/core';
+// Every request that was charged for, those that failed, and those that the cache answered.
+import { Button, Tabs } from '@mantine/core';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import type { UsageRecord } from '../../../src/dashboard-contract/usage.ts';
 import { useApiPages } from '../../api/use-api.ts';
@@ -13,10 +13,49 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RequestDrawer } from './request-drawer.tsx';
 import { columns } from './usage-columns.tsx';
+import { CacheDays } from './cache-days.tsx';
+import { FailedRequests } from './failed-requests.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { readFilters } from './usage-filters.ts';
 
 export function Page() {
+  const [tab, setView] = useUrlState((search) => tabs.find(({ value }) => value === search.tab)?.value ?? 'requests');
+  return (
+    <>
+      <PageHeader title="Usage" description="What was asked for with the keys of this account." />
+      <Tabs
+        value={tab}
+        onChange={(next) => setView({ tab: next === 'requests' ? undefined : (next ?? undefined) })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="Kinds of requests" mb="md">
+          {tabs.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="requests">
+          <Requests />
+        </Tabs.Panel>
+        <Tabs.Panel value="failed">
+          <FailedRequests />
+        </Tabs.Panel>
+        <Tabs.Panel value="cache">
+          <CacheDays />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}
+
+const tabs = [
+  { value: 'requests', label: 'Charged' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'cache', label: 'From the cache' },
+] as const;
+
+function Requests() {
   const mode = useMode();
   const { id: account } = useAccount();
   const [{ filters, open }, setView] = useUrlState((search) => ({ filters: readFilters(search), open: search.request ?? null }));
@@ -25,23 +64,23 @@ export function Page() {
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   return (
     <>
-      <PageHeader
-        title="Usage"
-        description="Each request that was charged for, newest first."
+      <FilterBar filters={filters} setFilters={setView} />
+      <Panel
+        flush
+        title="Requests"
         actions={
           <Button
             component="a"
             href={`${apiPath}/accounts/${encodeURIComponent(account)}/usage.csv${queryText(query)}`}
             download
+            size="xs"
             variant="default"
             leftSection={<IconDownload size={16} aria-hidden />}
           >
             Export CSV
           </Button>
         }
-      />
-      <FilterBar filters={filters} setFilters={setView} />
-      <Panel flush>
+      >
         <DataTable<UsageRecord>
           label="Requests"
           pages={pages}

@@ -39,9 +39,10 @@ function toChargeQuery(
   };
 }
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
-function startOfDay(name: string, day: string): number {
+/** Throws ApiError `invalid_request` for a day that there is not. */
+export function startOfDay(name: string, day: string): number {
   const startMs = Date.parse(`${day}T00:00:00Z`);
   if (new Date(startMs).toJSON()?.startsWith(day)) return startMs;
   throw invalidRequest(name, `\`${name}\` must be a day of the calendar, as 2026-11-21.`);

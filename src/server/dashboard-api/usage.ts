@@ -1,4 +1,5 @@
 // Every request that was charged for, and what it cost: page by page, and one in full.
+import { listRecentErrors, sumActivity } from '../../activity/queries.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { UsageDetail, usageEndpoints } from '../../dashboard-contract/usage.ts';
 import { readKeyNames } from '../../keys/manage-keys.ts';
@@ -8,12 +9,23 @@ import { listCharges } from '../../ledger/queries.ts';
 import { decodeUsageCursor, encodeUsageCursor, type UsageCursor } from '../../ledger/usage-cursor.ts';
 import type { ServerContext } from '../context.ts';
 import type { Handlers } from './handlers.ts';
-import { readPage } from './usage-pages.ts';
+import { toCacheDays, toFailedRequest } from './uncharged.ts';
+import { dayMs, readPage, startOfDay } from './usage-pages.ts';
 import { toDetail, toRecord } from './usage-records.ts';
 
 const pageRows = 50;
 
 export const usageHandlers: Handlers<typeof usageEndpoints> = {
+  'GET /accounts/:account/failed-requests': async ({ context, account, query }) => {
+    const errors = await listRecentErrors(context.database.read, { accountId: account.accountId, mode: query.mode });
+    const names = await readKeyNames(context.database, [...new Set(errors.map(({ keyId }) => keyId))]);
+    return { data: errors.map((error) => toFailedRequest(error, names.get(error.keyId) ?? '')) };
+  },
+  'GET /accounts/:account/cache-days': async ({ context, account, query: { mode, from, to } }) => {
+    checkDays(from, to);
+    const query = { accountId: account.accountId, mode, fromDay: from, toDay: to, by: 'day' } as const;
+    return { data: toCacheDays(await sumActivity(context.database.read, query)) };
+  },
   'GET /accounts/:account/usage': async ({ context, account, query }) => {
     const { limit = pageRows, cursor, ...filters } = query;
     const page = await readPage(context, account.accountId, { ...filters, limit, cursor: readCursor(cursor) });
@@ -48,4 +60,12 @@ function readCursor(cursor: string | undefined): UsageCursor | null {
   const position = decodeUsageCursor(cursor);
   if (!position) throw invalidRequest('cursor', '`cursor` must be the `next_cursor` of the page before, unchanged.');
   return position;
+}
+
+const daysMax = 366;
+
+/** Throws ApiError `invalid_request`. */
+function checkDays(from: string, to: string): void {
+  const days = (startOfDay('to', to) - startOfDay('from', from)) / dayMs + 1;
+  if (days < 1 || days > daysMax) throw invalidRequest('to', `\`to\` must be from 0 to ${daysMax - 1} days after \`from\`.`);
 }

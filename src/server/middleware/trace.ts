@@ -15,21 +15,23 @@ export type Traced = {
   readonly method: string;
   /** The pattern that matched, as `/v1/models/*`; null: none did. */
   readonly route: string | null;
+  /** The public one that it is another way to; left out: it is none. */
+  readonly publicUrl?: string;
 };
 
 type Observers = { readonly log: Logger; readonly metrics: Metrics; readonly activity: Activity };
 
-export type BeginTrace = (response: ServerResponse, request: Pick<Traced, 'method' | 'route'>) => Traced;
+export type BeginTrace = (response: ServerResponse, request: Omit<Traced, 'trace'>) => Traced;
 
 /** What begins a request: it has an id from then on, and its line is written whatever becomes of it. */
 export function createTracing({ log, metrics, activity }: Observers): BeginTrace {
-  return (response, { method, route }) => {
+  return (response, { method, route, publicUrl }) => {
     const known: RequestTrace = { requestId: newIdWithPrefix('req'), startedAtMs: performance.now() };
     const traced = { trace: known, method, route };
     response.once('close', () => {
       const tookMs = performance.now() - known.startedAtMs;
       writeLine(log, traced, response, tookMs);
-      activity.noteRequest(known, route ?? '');
+      activity.noteRequest(known, publicUrl ?? route ?? '');
       metrics.observe({ route, status: response.statusCode, seconds: tookMs / 1_000, trace: known });
     });
     return traced;
@@ -49,8 +51,9 @@ type TraceOptions = { readonly begin: BeginTrace; readonly lane: KnownLane; read
 /** A Fastify onRequest hook, the first of all. */
 export function trace({ begin, lane, lifecycle }: TraceOptions) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
-    const route = request.routeOptions.url ?? null;
-    const traced = lane.traceOf(request.raw) ?? begin(reply.raw, { method: request.method, route });
+    const { url: route = null, config } = request.routeOptions;
+    const asked = { method: request.method, route, publicUrl: config.publicUrl };
+    const traced = lane.traceOf(request.raw) ?? begin(reply.raw, asked);
     request.trace = traced.trace;
     request.requestId = traced.trace.requestId;
     request.apiKey = null;
