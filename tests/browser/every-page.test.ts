@@ -1,0 +1,85 @@
+// Every page of the dashboard with something to show, in light, dark and on a phone: none reports a problem, asks another origin, runs out
+// at the side, or has a grave fault of accessibility. `TOLLGATE_SCREENSHOTS=folder` leaves a picture of each.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { checkAccessibility, desk, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let user: DashboardClient;
+
+const pages = [
+  '/',
+  '/keys',
+  '/usage',
+  '/models',
+  '/playground',
+  '/billing',
+  '/settings',
+  '/operator/accounts',
+  '/operator/accounts/:account',
+  '/operator/keys',
+  '/operator/providers',
+  '/operator/catalogue',
+  '/operator/settings',
+  '/operator/audit',
+];
+
+const looks = [
+  { name: 'light', viewport: desk, colorScheme: 'light' },
+  { name: 'dark', viewport: desk, colorScheme: 'dark' },
+  { name: 'phone', viewport: phone, colorScheme: 'light' },
+] as const;
+
+before(async () => {
+  [gateway, browser] = await Promise.all([startGateway({ test_mode: { enabled: true } }), openBrowser()]);
+  user = await signIn(gateway, { role: 'owner', operator: true, name: 'Ada Lovelace' });
+  await fill();
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+/** A few keys, and requests of each kind: charged, from the cache, refused. */
+async function fill(): Promise<void> {
+  const { account } = user;
+  const names = ['Production', 'A name that somebody chose to be as long as it may well become in practice', 'Nightly jobs'];
+  for (const [index, name] of names.entries()) {
+    const caps = index === 0 ? {} : { daily_cap_micros: index * 2_000, monthly_cap_micros: 50_000_000 };
+    const made = await user.post(`/accounts/${account}/keys`, { mode: 'test', name, ...caps });
+    assert.equal(made.status, 200, made.text);
+    const { secret } = made.json<{ secret: string }>();
+    for (const model of ['gpt-5-mini', 'claude-haiku-4-5', 'gpt-5-mini']) {
+      const messages = [{ role: 'user', content: `Tell me of the sea.\nsandbox: tokens=${100 * (index + 1)}` }];
+      await gateway.post('/v1/chat/completions', { key: secret, body: { model, messages, temperature: 0 } });
+    }
+    await gateway.post('/v1/chat/completions', { key: secret, body: { model: 'no-such-model', messages: [] } });
+  }
+}
+
+async function visit(page: Page, path: string): Promise<void> {
+  const address = path.replace(':account', user.account);
+  await page.goto(`${address}?mode=test`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+}
+
+for (const { name, ...look } of looks) {
+  test(`every page: ${name}`, { timeout: 240_000 }, async (t) => {
+    for (const path of pages) {
+      await t.test(path, async () => {
+        await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ...look }, async (page) => {
+          await visit(page, path);
+          await takePicture(page, `${path === '/' ? 'overview' : path.slice(1).replaceAll(/[/:]+/g, '-')}-${name}`);
+          await checkAccessibility(page);
+          const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+          assert.equal(overflow, 0, 'the page runs out at its side');
+        });
+      });
+    }
+  });
+}
