@@ -1,36 +1,299 @@
 // Signing in to the dashboard, from the first link to the last session.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { signIn, visitor } from '../support/dashboard.ts';
+import { hashPassword } from '../../src/users/password.ts';
+import { DashboardClient, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
 
 const password = 'correct horse battery';
+const newPassword = 'staple battery horse';
+let passwordHash: string;
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startGateway({ server: { trust_proxy: true } });
+  [gateway, passwordHash] = await Promise.all([startGateway({ server: { trust_proxy: true } }), hashPassword(password)]);
 });
 after(() => gateway.stop());
 
-test('the link of the first start makes an operator and owner, once', async () => {
-  const token = /\/first-run\?token=([\w-]+)/.exec(gateway.program.output)![1]!;
-  const first = visitor(gateway);
-  const known = await first.post('/auth/link', { token });
-  assert.deepEqual(known.json(), { kind: 'first-run', email: null });
-  const user = { name: 'Ada', email: 'Ada@Example.com', password };
-  const reply = await first.post('/auth/first-run', { token, ...user });
-  assert.equal(reply.status, 200, reply.text);
+function attempt(body: object, client: DashboardClient = visitor(gateway)): Promise<Reply> {
+  return client.post('/auth/sign-in', body);
+}
 
-  const session = (await first.get('/session')).json<{ user: { email: string; is_operator: boolean }; accounts: object[] }>();
-  assert.equal(session.user.email, 'ada@example.com');
-  assert.equal(session.user.is_operator, true);
-  assert.partialDeepStrictEqual(session.accounts, [{ name: 'Default', role: 'owner' }]);
+async function signedIn(email: string): Promise<DashboardClient> {
+  const client = visitor(gateway);
+  const reply = await attempt({ email, password }, client);
+  assert.deepEqual([reply.status, reply.json()], [200, { next: 'done' }], reply.text);
+  return client;
+}
 
-  const again = await visitor(gateway).post('/auth/first-run', { token, ...user, email: 'eve@example.com' });
-  assert.equal(again.status, 404);
+const firstRunTokens = (output: string) => [...output.matchAll(/\/first-run\?token=([\w-]+)/g)].map((match) => match[1]!);
+const nameOf = async (client: DashboardClient) =>
+  (await client.get('/session')).json<{ user: { email: string } | null }>().user?.email ?? null;
+
+test('of all who open links of the first start at once, one becomes operator and owner', async () => {
+  const [firstToken] = firstRunTokens(gateway.program.output);
+  const { link } = await gateway.program.cli<{ link: string }>('users', 'first-run-link');
+  const tokens = [firstToken!, firstRunTokens(link)[0]!, firstToken!];
+  const visitors = tokens.map(() => visitor(gateway));
+  assert.deepEqual((await visitors[0]!.post('/auth/link', { token: firstToken! })).json(), { kind: 'first-run', email: null });
+  const replies = await Promise.all(
+    tokens.map((token, index) =>
+      visitors[index]!.post('/auth/first-run', { token, name: 'Ada', email: `Ada${index}@Example.com`, password }),
+    ),
+  );
+  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 404, 404]);
+  const winner = visitors[replies.findIndex(({ status }) => status === 200)]!;
+  const session = (await winner.get('/session')).json<{ user: object; accounts: object[] }>();
+  assert.partialDeepStrictEqual(session, { user: { is_operator: true }, accounts: [{ name: 'Default', role: 'owner' }] });
+
+  for (const token of tokens) assert.equal((await visitor(gateway).post('/auth/link', { token })).status, 404);
+  await assert.rejects(gateway.program.cli('users', 'first-run-link'), /there are users already/);
 });
 
-test('a session that tests write is one', async () => {
-  const member = await signIn(gateway, { role: 'member' });
-  const members = await member.get(`/accounts/${member.account}/members`);
-  assert.partialDeepStrictEqual(members.json(), { data: [{ user_id: member.userId, role: 'member' }] });
+test('a fresh link is weighed before the password is', async () => {
+  const body = { token: 'x', name: 'Eve', email: 'eve@example.com', password: 'short' };
+  assert.equal((await visitor(gateway).post('/auth/first-run', body)).status, 404);
+});
+
+test('an unknown address and a wrong password are answered alike', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const { email: withoutPassword } = await signIn(gateway);
+  const bodies = [
+    { email, password: 'a wrong password' },
+    { email: 'nobody@example.com', password },
+    { email: withoutPassword, password },
+    { email: 'no address', password },
+    { email, password: 'x'.repeat(900) },
+  ];
+  const replies = await Promise.all(bodies.map((body) => attempt(body)));
+  const told = replies.map((reply) => ({
+    ...reply.error,
+    request_id: undefined,
+    status: reply.status,
+    cookies: reply.headers['set-cookie'],
+  }));
+  assert.equal(told[0]!.status, 401);
+  assert.equal(told[0]!.code, 'sign_in_failed');
+  for (const one of told) assert.deepEqual(one, told[0]);
+});
+
+test('a sign-in ignores the case of the address, and sets a cookie that scripts cannot read', async () => {
+  const { email, userId } = await signIn(gateway, { passwordHash });
+  const reply = await attempt({ email: ` ${email.toUpperCase()} `, password });
+  const [cookie] = reply.headers['set-cookie']!;
+  assert.match(cookie!, /^tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+  assert.deepEqual(Object.keys(reply.json()), ['next']);
+
+  const rows = await gateway.database.read.selectFrom('user_sessions').select('token').where('user_id', '=', userId).execute();
+  for (const { token } of rows) assert.ok(!decodeURIComponent(cookie!).includes(token), 'the database has what the cookie has');
+  const credential = await gateway.database.read
+    .selectFrom('user_credentials')
+    .select('password')
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  assert.match(credential.password!, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+});
+
+test('behind https the cookie is bound to the host', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const headers = { 'x-forwarded-proto': 'https', origin: gateway.url.replace('http:', 'https:') };
+  const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body: { email, password }, headers });
+  const [cookie] = reply.headers['set-cookie']!;
+  assert.match(cookie!, /^__Host-tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+});
+
+test('ten tries in a quarter of an hour are free, wherever they come from; then whoever it is has to wait', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const wrong = await Promise.all(Array.from({ length: 14 }, () => attempt({ email, password: 'a wrong password' })));
+  assert.equal(wrong.filter(({ status }) => status === 401).length, 10);
+  const blocked = await attempt({ email, password });
+  assert.equal(blocked.status, 429);
+  assert.equal(blocked.error.code, 'rate_limit_exceeded');
+  const seconds = Number(blocked.headers['retry-after']);
+  assert.ok(seconds > 0 && seconds <= 30, String(seconds));
+  assert.equal((await attempt({ email: `other-${email}`, password })).status, 401);
+
+  await gateway.database.write.updateTable('attempts').set({ blocked_until_ms: Date.now() }).execute();
+  await signedIn(email);
+  assert.equal((await attempt({ email, password: 'a wrong password' })).status, 401, 'a success does not begin anew');
+});
+
+test('one address cannot try for ever, whomever it tries', async () => {
+  const client = visitor(gateway);
+  const tries = Array.from({ length: 80 }, (_, index) =>
+    client.send('POST', '/auth/link', { body: { token: `t${index}` }, headers: { 'x-forwarded-for': '10.8.0.1' } }),
+  );
+  const statuses = new Set((await Promise.all(tries)).map(({ status }) => status));
+  assert.deepEqual([...statuses].toSorted(), [404, 429]);
+});
+
+test('a page of another site cannot sign anybody in or out', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
+    const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body: { email, password }, headers });
+    assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
+  }
+});
+
+test('a sign-in makes a new session, whatever cookie the browser came with', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const attacker = await signIn(gateway, { passwordHash });
+  const planted = attacker.cookie;
+  const victim = visitor(gateway);
+  victim.cookie = planted;
+  await attempt({ email, password }, victim);
+  assert.notEqual(victim.cookie, planted);
+  assert.equal(await nameOf(victim), email);
+  attacker.cookie = planted;
+  assert.notEqual(await nameOf(attacker), email);
+});
+
+test('a cookie that was changed, or is signed by nobody, is none', async () => {
+  const user = await signIn(gateway);
+  const [name, value] = user.cookie.split('=') as [string, string];
+  const token = decodeURIComponent(value).split('.')[0]!;
+  for (const forged of [`${name}=${token}`, `${name}=${token}.AAAA`, `${name}=x${value}`, `${name}=`]) {
+    const other = visitor(gateway);
+    other.cookie = forged;
+    assert.equal((await other.get('/profile')).status, 401);
+  }
+});
+
+test('sessions are listed, and one that is ended is out at once', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const [one, other] = [await signedIn(email), await signedIn(email)];
+  type List = { data: { id: string; current: boolean; address: string }[] };
+  const { data } = (await one.get('/profile/sessions')).json<List>();
+  assert.equal(data.length, 3);
+  assert.equal(data.filter(({ current }) => current).length, 1);
+  assert.match(data[0]!.address, /^10\./);
+
+  const [theirs] = (await other.get('/profile/sessions')).json<List>().data.filter(({ current }) => current);
+  assert.equal((await one.delete(`/profile/sessions/${theirs!.id}`)).status, 200);
+  assert.equal((await other.get('/profile')).status, 401);
+  assert.equal(await nameOf(one), email);
+
+  const stranger = await signIn(gateway);
+  const mine = data.find(({ current }) => current)!;
+  assert.equal((await stranger.delete(`/profile/sessions/${mine.id}`)).status, 404);
+
+  const third = await signedIn(email);
+  assert.equal((await third.post('/profile/sessions/revoke-others')).status, 200);
+  assert.equal((await one.get('/profile')).status, 401);
+  assert.equal(await nameOf(third), email);
+});
+
+test('signing out ends the session, not only the cookie', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const user = await signedIn(email);
+  const { cookie } = user;
+  await user.post('/auth/sign-out');
+  assert.equal(user.cookie, '');
+  user.cookie = cookie;
+  assert.equal((await user.get('/profile')).status, 401);
+});
+
+test('a new password needs the old one, and ends all other sessions', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const [one, other] = [await signedIn(email), await signedIn(email)];
+  const wrong = await one.post('/profile/password', { current_password: 'a wrong password', new_password: newPassword });
+  assert.deepEqual([wrong.status, wrong.error.param], [400, 'current_password']);
+  for (const bad of ['short', 'x'.repeat(257), 'aaaaaaaaaaaa', email]) {
+    const refused = await one.post('/profile/password', { current_password: password, new_password: bad });
+    assert.deepEqual([refused.status, refused.error.param], [400, 'new_password'], bad);
+  }
+  const { cookie } = one;
+  assert.equal((await one.post('/profile/password', { current_password: password, new_password: newPassword })).status, 200);
+  assert.notEqual(one.cookie, cookie);
+  assert.equal(await nameOf(one), email);
+  assert.equal((await other.get('/profile')).status, 401);
+  one.cookie = cookie;
+  assert.equal((await one.get('/profile')).status, 401);
+  assert.equal((await attempt({ email, password })).status, 401);
+  assert.equal((await attempt({ email, password: newPassword })).status, 200);
+});
+
+test('a session ends after seven days, and is renewed after one', async () => {
+  const user = await signIn(gateway);
+  const day = 24 * 60 * 60_000;
+  const expireIn = (ms: number) =>
+    gateway.database.write
+      .updateTable('user_sessions')
+      .set({ expires_at: new Date(Date.now() + ms).toISOString() })
+      .where('user_id', '=', user.userId)
+      .execute();
+  assert.equal((await user.get('/profile')).headers['set-cookie'], undefined);
+  await expireIn(5.9 * day);
+  const renewed = await user.get('/profile');
+  assert.match(renewed.headers['set-cookie']![0]!, /session_token=[^;]+; Max-Age=604800/);
+  assert.equal((await user.get('/profile')).headers['set-cookie'], undefined);
+  await expireIn(-1);
+  assert.equal((await user.get('/profile')).status, 401);
+});
+
+test('sign-up is closed, and what nobody needs of the library is not there', async () => {
+  const reply = await visitor(gateway).post('/auth/sign-up', { name: 'Eve', email: 'eve@example.com', password });
+  assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
+  for (const path of [
+    '/auth/sign-in/email',
+    '/auth/sign-up/email',
+    '/auth/update-user',
+    '/auth/list-sessions',
+    '/auth/ok',
+    '/auth/oidc',
+  ]) {
+    assert.equal((await visitor(gateway).post(path, {})).status, 404, path);
+  }
+  assert.equal((await visitor(gateway).get('/auth/callback/oidc?code=x&state=y')).status, 404);
+});
+
+test('an operator hands out links: for a new password, and to come in', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const one = await signedIn(email);
+  const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);
+  const token = new URL(link).searchParams.get('token')!;
+  assert.deepEqual((await visitor(gateway).post('/auth/link', { token })).json(), { kind: 'password-reset', email });
+  const completing = { token, password: newPassword };
+  const replies = await Promise.all([1, 2, 3].map(() => visitor(gateway).post('/auth/password-reset/complete', completing)));
+  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 404, 404]);
+  assert.equal((await one.get('/profile')).status, 401);
+  assert.equal((await attempt({ email, password: newPassword })).status, 200);
+
+  const made = await gateway.program.cli<{ link: string; account_id: string }>('users', 'create-link', 'new@example.com');
+  const invitation = new URL(made.link).searchParams.get('token')!;
+  const newcomer = visitor(gateway);
+  const info = await newcomer.post('/auth/invitation', { token: invitation });
+  assert.partialDeepStrictEqual(info.json(), { email: 'new@example.com', role: 'owner', is_user: false, invited_by: null });
+  const accepted = await newcomer.post('/auth/invitation/accept', { token: invitation, name: 'New', password });
+  assert.deepEqual(accepted.json(), { account_id: made.account_id });
+  assert.equal(await nameOf(newcomer), 'new@example.com');
+  const users = await gateway.program.cli<{ email: string; accounts: object[] }[]>('users', 'list');
+  const listed = users.find((user) => user.email === 'new@example.com');
+  assert.deepEqual(listed?.accounts, [{ id: made.account_id, role: 'owner' }]);
+});
+
+test('a link works no longer than its time', async () => {
+  const { email } = await signIn(gateway);
+  const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);
+  await gateway.database.write
+    .updateTable('sign_in_links')
+    .set({ expires_at_ms: Date.now() - 1 })
+    .execute();
+  const token = new URL(link).searchParams.get('token')!;
+  assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 404);
+});
+
+test('asking for a new password is answered the same for everybody', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const replies = await Promise.all(
+    [email, 'nobody@example.com'].map((one) => visitor(gateway).post('/auth/password-reset', { email: one })),
+  );
+  for (const reply of replies) assert.deepEqual([reply.status, reply.json()], [200, { ok: true }]);
+});
+
+test('with users there, a start prints no link that makes operators', async () => {
+  await gateway.program.terminate();
+  await gateway.program.start();
+  assert.deepEqual(firstRunTokens(gateway.program.output), []);
+  assert.match(gateway.program.output, /Dashboard: http/);
 });

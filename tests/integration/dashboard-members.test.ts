@@ -1,0 +1,169 @@
+// Who belongs to an account, and how others come in.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const password = 'correct horse battery';
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ server: { trust_proxy: true } });
+});
+after(() => gateway.stop());
+
+async function invited(by: DashboardClient, email: string, role = 'member'): Promise<string> {
+  const reply = await by.post(`/accounts/${by.account}/invitations`, { email, role });
+  assert.equal(reply.status, 200, reply.text);
+  const { link, mailed } = reply.json<{ link: string; mailed: boolean }>();
+  assert.equal(mailed, false);
+  assert.ok(link.startsWith(`${gateway.url}/invitation?token=`));
+  return new URL(link).searchParams.get('token')!;
+}
+
+async function rolesIn(client: DashboardClient): Promise<Record<string, string>> {
+  const { data } = (await client.get(`/accounts/${client.account}/members`)).json<{ data: { email: string; role: string }[] }>();
+  return Object.fromEntries(data.map(({ email, role }) => [email, role]));
+}
+
+const newcomer = (name: string) => `${name}-${Math.random().toString(36).slice(2)}@example.com`;
+
+test('an invitation makes a user, once, of all who follow it at the same time', async () => {
+  const owner = await signIn(gateway, { name: 'Olga' });
+  const email = newcomer('new');
+  const token = await invited(owner, email.toUpperCase(), 'admin');
+  const info = (await visitor(gateway).post('/auth/invitation', { token })).json();
+  assert.partialDeepStrictEqual(info, { account_name: 'Test', role: 'admin', email, invited_by: 'Olga', is_user: false });
+  const visitors = [1, 2, 3].map(() => visitor(gateway));
+  const replies = await Promise.all(
+    visitors.map((client) => client.post('/auth/invitation/accept', { token, name: 'New', password })),
+  );
+  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 404, 404]);
+  const winner = visitors[replies.findIndex(({ status }) => status === 200)]!;
+  const session = (await winner.get('/session')).json();
+  assert.partialDeepStrictEqual(session, {
+    user: { email, is_operator: false },
+    accounts: [{ id: owner.account, role: 'admin' }],
+  });
+  assert.deepEqual(await rolesIn(owner), { [owner.email]: 'owner', [email]: 'admin' });
+});
+
+test('who is a user signs in to accept, and only for the own address', async () => {
+  const owner = await signIn(gateway);
+  const user = await signIn(gateway, { role: null });
+  const token = await invited(owner, user.email);
+  const stranger = await visitor(gateway).post('/auth/invitation/accept', { token, name: 'Eve', password });
+  assert.deepEqual([stranger.status, stranger.error.code], [401, 'not_signed_in']);
+  const other = await signIn(gateway);
+  const wrong = await other.post('/auth/invitation/accept', { token });
+  assert.deepEqual([wrong.status, wrong.error.code], [409, 'conflict']);
+  assert.deepEqual((await user.post('/auth/invitation/accept', { token })).json(), { account_id: owner.account });
+  assert.equal((await rolesIn(owner))[user.email], 'member');
+});
+
+test('a newcomer is told which field is missing or bad', async () => {
+  const token = await invited(await signIn(gateway), newcomer('new'));
+  for (const [body, param] of [
+    [{}, 'name'],
+    [{ name: 'New' }, 'password'],
+    [{ name: 'New', password: 'short' }, 'password'],
+    [{ name: '  ', password }, 'name'],
+  ] as const) {
+    const reply = await visitor(gateway).post('/auth/invitation/accept', { token, ...body });
+    assert.deepEqual([reply.status, reply.error.param], [400, param]);
+  }
+});
+
+test('an invitation that was withdrawn, replaced or has expired is dead', async () => {
+  const owner = await signIn(gateway);
+  const email = newcomer('new');
+  const isAlive = async (token: string) => (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
+  const first = await invited(owner, email);
+  const second = await invited(owner, email);
+  assert.deepEqual([await isAlive(first), await isAlive(second)], [false, true]);
+  const list = (await owner.get(`/accounts/${owner.account}/invitations`)).json<{ data: { id: string; email: string }[] }>();
+  assert.partialDeepStrictEqual(list, { data: [{ email, role: 'member' }] });
+  assert.equal((await owner.delete(`/accounts/${owner.account}/invitations/${list.data[0]!.id}`)).status, 200);
+  assert.equal(await isAlive(second), false);
+  const third = await invited(owner, email);
+  await gateway.database.write
+    .updateTable('invitations')
+    .set({ expires_at_ms: Date.now() - 1 })
+    .where('email', '=', email)
+    .execute();
+  assert.equal(await isAlive(third), false);
+  const accepted = await visitor(gateway).post('/auth/invitation/accept', { token: third, name: 'New', password });
+  assert.equal(accepted.status, 404);
+});
+
+test('members invite nobody, admins no owners', async () => {
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  const member = await signIn(gateway, { account, role: 'member' });
+  const admin = await signIn(gateway, { account, role: 'admin' });
+  const email = newcomer('new');
+  const path = `/accounts/${account}/invitations`;
+  assert.equal((await member.post(path, { email, role: 'member' })).status, 403);
+  assert.equal((await member.get(path)).status, 403);
+  assert.equal((await admin.post(path, { email, role: 'owner' })).status, 403);
+  assert.equal((await admin.post(path, { email, role: 'admin' })).status, 200);
+  assert.equal((await owner.post(path, { email, role: 'owner' })).status, 200);
+  assert.equal((await admin.patch(`/accounts/${account}/members/${member.userId}`, { role: 'owner' })).status, 403);
+  assert.equal((await admin.delete(`/accounts/${account}/members/${owner.userId}`)).status, 403);
+  const again = await owner.post(path, { email: member.email, role: 'member' });
+  assert.deepEqual([again.status, again.error.param], [409, 'email']);
+});
+
+test('a role counts from the next request, and who is removed is out at once', async () => {
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  const user = await signIn(gateway, { account, role: 'member' });
+  const path = `/accounts/${account}/invitations`;
+  assert.equal((await user.get(path)).status, 403);
+  assert.equal((await owner.patch(`/accounts/${account}/members/${user.userId}`, { role: 'admin' })).status, 200);
+  assert.equal((await user.get(path)).status, 200);
+  assert.equal((await owner.delete(`/accounts/${account}/members/${user.userId}`)).status, 200);
+  assert.equal((await user.get(path)).status, 404);
+  assert.equal((await user.get(`/accounts/${account}/members`)).status, 404);
+});
+
+test('an account never loses its last owner, nor when its owners leave at once', async () => {
+  const one = await signIn(gateway);
+  const { account } = one;
+  assert.equal((await one.post(`/accounts/${account}/leave`)).status, 409);
+  assert.equal((await one.patch(`/accounts/${account}/members/${one.userId}`, { role: 'admin' })).status, 409);
+  for (let round = 0; round < 3; round++) {
+    const owners = [one, ...(await Promise.all([1, 2].map(() => signIn(gateway, { account, role: 'owner' }))))];
+    const leaving = owners.map((owner, index) =>
+      index % 2 === 0
+        ? owner.post(`/accounts/${account}/leave`)
+        : owner.patch(`/accounts/${account}/members/${owner.userId}`, { role: 'member' }),
+    );
+    const statuses = (await Promise.all(leaving)).map(({ status }) => status);
+    assert.deepEqual(statuses.toSorted(), [200, 200, 409]);
+    const owning = await gateway.database.read
+      .selectFrom('account_members')
+      .select('user_id')
+      .where('account_id', '=', account)
+      .where('role', '=', 'owner')
+      .execute();
+    assert.equal(owning.length, 1);
+    if (owning[0]!.user_id !== one.userId) break;
+  }
+});
+
+test("an account's name and what it keeps are the owner's to change", async () => {
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  const path = `/accounts/${account}/settings`;
+  assert.partialDeepStrictEqual((await owner.get(path)).json(), { id: account, name: 'Test', retain_responses: true });
+  assert.equal((await owner.patch(path, { name: '  New   name ', retain_responses: false })).status, 200);
+  assert.partialDeepStrictEqual((await owner.get(path)).json(), { name: 'New name', retain_responses: false });
+  const admin = await signIn(gateway, { account, role: 'admin' });
+  assert.equal((await admin.patch(path, { name: 'Mine' })).status, 403);
+  const { rows } = {
+    rows: await gateway.database.read.selectFrom('audit_log').selectAll().where('subject', '=', account).execute(),
+  };
+  assert.equal(rows.length, 1);
+  assert.equal(rows[0]!.action, 'account.update');
+  assert.deepEqual(JSON.parse(rows[0]!.after!), { name: 'New name', retain_responses: false });
+});

@@ -1,0 +1,173 @@
+// The second factor: switched on with a code, asked for at each sign-in, and no code works twice.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { hashPassword } from '../../src/users/password.ts';
+import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { totpCode } from '../support/totp.ts';
+
+const password = 'correct horse battery';
+let passwordHash: string;
+let gateway: TestGateway;
+before(async () => {
+  [gateway, passwordHash] = await Promise.all([startGateway({ server: { trust_proxy: true } }), hashPassword(password)]);
+});
+after(() => gateway.stop());
+
+type Enrolled = {
+  readonly user: DashboardClient;
+  readonly email: string;
+  readonly secret: string;
+  readonly backupCodes: readonly string[];
+};
+
+/** The code of the half minute before has been used for it. */
+async function enrol(): Promise<Enrolled> {
+  const user = await signIn(gateway, { passwordHash });
+  const started = await user.post('/profile/second-factor', { password });
+  assert.equal(started.status, 200, started.text);
+  const { secret, uri, backup_codes: backupCodes } = started.json<{ secret: string; uri: string; backup_codes: string[] }>();
+  assert.match(uri, /^otpauth:\/\/totp\/Service/);
+  const confirmed = await user.post('/profile/second-factor/confirm', { code: totpCode(secret, -1) });
+  assert.equal(confirmed.status, 200, confirmed.text);
+  return { user, email: user.email, secret, backupCodes };
+}
+
+async function challenged(email: string): Promise<DashboardClient> {
+  const client = visitor(gateway);
+  const reply = await client.post('/auth/sign-in', { email, password });
+  assert.deepEqual(reply.json(), { next: 'second-factor' });
+  return client;
+}
+
+const isSignedIn = async (client: DashboardClient) => (await client.get('/profile')).status === 200;
+
+test('it is not on before a code has confirmed it', async () => {
+  const user = await signIn(gateway, { passwordHash });
+  const { secret } = (await user.post('/profile/second-factor', { password })).json<{ secret: string }>();
+  const wrong = await user.post('/profile/second-factor/confirm', { code: '000000' });
+  assert.deepEqual([wrong.status, wrong.error.param], [400, 'code']);
+  const plain = visitor(gateway);
+  assert.deepEqual((await plain.post('/auth/sign-in', { email: user.email, password })).json(), { next: 'done' });
+  assert.equal((await user.post('/profile/second-factor/confirm', { code: totpCode(secret) })).status, 200);
+  assert.partialDeepStrictEqual((await user.get('/profile')).json(), { second_factor: { enabled: true, backup_codes_left: 10 } });
+  assert.equal((await user.post('/profile/second-factor', { password })).status, 409);
+});
+
+test('without it a password opens nothing; with it once', async () => {
+  const { email, secret } = await enrol();
+  const client = await challenged(email);
+  assert.equal(await isSignedIn(client), false);
+  const wrong = await client.post('/auth/second-factor', { code: '000000' });
+  assert.deepEqual([wrong.status, wrong.error.code, wrong.error.param], [401, 'sign_in_failed', 'code']);
+  const code = totpCode(secret);
+  assert.equal((await client.post('/auth/second-factor', { code })).status, 200);
+  assert.equal(await isSignedIn(client), true);
+
+  const replay = await challenged(email);
+  assert.equal((await replay.post('/auth/second-factor', { code })).status, 401);
+  assert.equal(await isSignedIn(replay), false);
+});
+
+test('of several sign-ins with one code at once, one succeeds', async () => {
+  const { email, secret, user } = await enrol();
+  const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
+  const code = totpCode(secret);
+  const replies = await Promise.all(clients.map((client) => client.post('/auth/second-factor', { code })));
+  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 401, 401]);
+  assert.equal((await Promise.all(clients.map(isSignedIn))).filter(Boolean).length, 1);
+  const { data } = (await user.get('/profile/sessions')).json<{ data: object[] }>();
+  assert.equal(data.length, 2, 'a refused sign-in left a session behind');
+});
+
+test('the code that confirmed it does not sign in', async () => {
+  const { email, secret } = await enrol();
+  const client = await challenged(email);
+  assert.equal((await client.post('/auth/second-factor', { code: totpCode(secret, -1) })).status, 401);
+});
+
+test('codes cannot be guessed, however often the password is given', async () => {
+  const { email, secret } = await enrol();
+  const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
+  const guesses = clients.flatMap((client) =>
+    Array.from({ length: 6 }, () => client.post('/auth/second-factor', { code: '111111' })),
+  );
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+  assert.ok(statuses.includes(429), statuses.join());
+  assert.ok(statuses.every((status) => status === 401 || status === 429));
+  const right = await (await challenged(email)).post('/auth/second-factor', { code: totpCode(secret) });
+  assert.equal(right.status, 429);
+  assert.ok(Number(right.headers['retry-after']) > 0);
+});
+
+test('without a password given before, a code is nothing', async () => {
+  const { secret } = await enrol();
+  const reply = await visitor(gateway).post('/auth/second-factor', { code: totpCode(secret) });
+  assert.deepEqual([reply.status, reply.error.code, reply.error.param], [401, 'sign_in_failed', null]);
+});
+
+test("a session of somebody's does not answer for another's second factor", async () => {
+  const { email, secret } = await enrol();
+  const other = await enrol();
+  const { user } = other;
+  await user.post('/auth/sign-in', { email, password });
+  const reply = await user.post('/auth/second-factor', { code: totpCode(other.secret) });
+  assert.equal(reply.status, 401);
+  assert.equal((await user.post('/auth/second-factor', { code: totpCode(secret) })).status, 200);
+  assert.equal((await user.get('/profile')).json<{ email: string }>().email, email);
+});
+
+test('each backup code works once', async () => {
+  const { email, user, backupCodes } = await enrol();
+  const [code] = backupCodes;
+  const clients = await Promise.all([1, 2].map(() => challenged(email)));
+  const replies = await Promise.all(clients.map((client) => client.post('/auth/second-factor', { code: code!, kind: 'backup' })));
+  assert.equal(replies.filter(({ status }) => status === 200).length, 1);
+  assert.equal((await (await challenged(email)).post('/auth/second-factor', { code: code!, kind: 'backup' })).status, 401);
+  assert.partialDeepStrictEqual((await user.get('/profile')).json(), { second_factor: { backup_codes_left: 9 } });
+
+  const again = await user.post('/profile/second-factor/backup-codes', { password });
+  const fresh = again.json<{ backup_codes: string[] }>().backup_codes;
+  assert.equal(
+    (await (await challenged(email)).post('/auth/second-factor', { code: backupCodes[1]!, kind: 'backup' })).status,
+    401,
+  );
+  assert.equal((await (await challenged(email)).post('/auth/second-factor', { code: fresh[0]!, kind: 'backup' })).status, 200);
+});
+
+test('neither its secret nor a backup code stands in the database', async () => {
+  const { user, secret, backupCodes } = await enrol();
+  const row = await gateway.database.read
+    .selectFrom('user_two_factors')
+    .selectAll()
+    .where('user_id', '=', user.userId)
+    .executeTakeFirstOrThrow();
+  const raw = Buffer.from(secret, 'utf8').toString('utf8');
+  assert.ok(!row.secret.includes(raw));
+  for (const code of backupCodes)
+    assert.ok(!row.backup_codes.includes(code) && !row.backup_codes.includes(code.replace('-', '')));
+  // A digest is not a code.
+  const client = await challenged(user.email);
+  const [digest] = JSON.parse(row.backup_codes) as string[];
+  assert.equal((await client.post('/auth/second-factor', { code: digest!, kind: 'backup' })).status, 401);
+});
+
+test('switching it off needs the password', async () => {
+  const { user, email } = await enrol();
+  const wrong = await user.post('/profile/second-factor/disable', { password: 'a wrong password' });
+  assert.deepEqual([wrong.status, wrong.error.param], [400, 'password']);
+  assert.equal((await user.post('/profile/second-factor/disable', { password })).status, 200);
+  assert.deepEqual((await visitor(gateway).post('/auth/sign-in', { email, password })).json(), { next: 'done' });
+});
+
+test('a new password does not do away with it, but an operator can', async () => {
+  const { email } = await enrol();
+  const reset = async (...options: string[]) => {
+    const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email, ...options);
+    const token = new URL(link).searchParams.get('token')!;
+    assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 200);
+    return (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
+  };
+  assert.deepEqual(await reset(), { next: 'second-factor' });
+  assert.deepEqual(await reset('--remove-second-factor'), { next: 'done' });
+});
