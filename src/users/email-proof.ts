@@ -1,7 +1,7 @@
 // Proving that an address is a user's: by a link that was sent there. Also how a user changes to another address.
 import type { Database } from '../db/database.ts';
 import { createLink, useLink } from './one-time-link.ts';
-import { changeEmail, normalizeEmail } from './user-records.ts';
+import { changeEmail, isTaken, normalizeEmail } from './user-records.ts';
 
 /** Returns the token of a link to be sent to the address. */
 export async function createProofLink(
@@ -16,16 +16,39 @@ export type ProvenEmail = { readonly userId: string; readonly email: string; rea
 
 /** The address is the user's from now on. null: the link is used or has expired, or the address has become somebody else's. */
 export async function proveEmail(database: Database, token: string, nowMs: number): Promise<ProvenEmail | null> {
-  return database.write.transaction().execute(async (transaction) => {
-    const link = await useLink(transaction, { kind: 'verify-email', token }, nowMs);
-    if (!link?.userId || link.email === null) return null;
-    const { userId, email } = link;
-    const { email: before } = await transaction
-      .selectFrom('users')
-      .select('email')
-      .where('id', '=', userId)
-      .executeTakeFirstOrThrow();
-    const isChanged = await changeEmail(transaction, { userId, email, isVerified: true });
-    return isChanged ? { userId, email, before } : null;
-  });
+  return unlessTaken(() =>
+    database.write.transaction().execute(async (transaction) => {
+      const link = await useLink(transaction, { kind: 'verify-email', token }, nowMs);
+      if (!link?.userId || link.email === null) return null;
+      const { userId, email } = link;
+      const { email: before } = await transaction
+        .selectFrom('users')
+        .select('email')
+        .where('id', '=', userId)
+        .executeTakeFirstOrThrow();
+      const isChanged = await changeEmail(transaction, { userId, email, isVerified: true });
+      return isChanged ? { userId, email, before } : null;
+    }),
+  );
+}
+
+/** Without proof, where no mail can be sent. Returns false when the address is somebody else's. */
+export async function takeEmail(
+  database: Database,
+  { userId, email }: { readonly userId: string; readonly email: string },
+): Promise<boolean> {
+  const isChanged = await unlessTaken(() =>
+    database.write.transaction().execute((transaction) => changeEmail(transaction, { userId, email, isVerified: false })),
+  );
+  return isChanged === true;
+}
+
+/** null: somebody else took the address at the same moment. */
+async function unlessTaken<Result>(work: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isTaken(error)) return null;
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 // Users as rows: made, found and changed. The rows are shared with the sign-in library, which writes its times as timestamps.
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { codeOf } from '../db/postgres-error.ts';
 import type { Role, Tables } from '../db/schema.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 
@@ -163,7 +164,10 @@ export async function renameUser(database: Database, userId: string, name: strin
   await database.write.updateTable('users').set({ name }).where('id', '=', userId).execute();
 }
 
-/** Returns false when the address is somebody else's. */
+/**
+ * Returns false when the address is somebody else's; throws what `isTaken` knows when he is taking it at this moment, on PostgreSQL, where
+ * the transaction is lost then.
+ */
 export async function changeEmail(
   transaction: Kysely<Tables>,
   { userId, email, isVerified }: { readonly userId: string; readonly email: string; readonly isVerified: boolean },
@@ -181,6 +185,10 @@ export async function changeEmail(
     .where('id', '=', userId)
     .execute();
   return true;
+}
+
+export function isTaken(error: unknown): boolean {
+  return codeOf(error) === '23505';
 }
 
 /** Addresses are compared as the tables keep them. */

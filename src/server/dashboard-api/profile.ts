@@ -1,11 +1,11 @@
 // A user's own settings. Whatever could take the sign-in from its owner asks for the password again.
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { settingsEndpoints } from '../../dashboard-contract/settings.ts';
-import { createProofLink } from '../../users/email-proof.ts';
+import { createProofLink, takeEmail } from '../../users/email-proof.ts';
 import { verifyMail } from '../../users/messages.ts';
 import { verifyPassword } from '../../users/password.ts';
 import type { Session } from '../../users/session.ts';
-import { changeEmail, findUser, passwordHashOf, renameUser, replacePassword } from '../../users/user-records.ts';
+import { findUser, passwordHashOf, renameUser, replacePassword } from '../../users/user-records.ts';
 import { endOtherSessions, endSession, listSessions } from '../../users/user-sessions.ts';
 import type { ServerContext } from '../context.ts';
 import { clientOf, setCookies } from './client.ts';
@@ -57,10 +57,8 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
       users.mailer.sendLater({ to: email, ...verifyMail(linkTo(context, '/verify-email', token)) });
       return changed({ next: 'check-email' }, null);
     }
-    const isChanged = await database.write
-      .transaction()
-      .execute((transaction) => changeEmail(transaction, { userId, email, isVerified: false }));
-    if (!isChanged) throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
+    if (!(await takeEmail(database, { userId, email })))
+      throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
     return changed({ next: 'done' }, change);
   },
 

@@ -1,0 +1,187 @@
+// What a mail server adds: links go to the address itself, so that following one proves it, and strangers learn nothing of who is a user.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { hashPassword } from '../../src/users/password.ts';
+import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';
+
+const password = 'correct horse battery';
+let passwordHash: string;
+let gateway: TestGateway;
+let mailbox: Mailbox;
+before(async () => {
+  mailbox = await startMailbox();
+  passwordHash = await hashPassword(password);
+  gateway = await startGateway({
+    server: { trust_proxy: true },
+    signup: { open: true, initial_credit_usd: 2.5 },
+    smtp: { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' },
+  });
+});
+after(async () => {
+  await gateway.stop();
+  await mailbox.close();
+});
+
+function tokenIn(mail: ReceivedMail, page: string): string {
+  const link = new RegExp(`${gateway.url}/${page}\\?token=([\\w-]+)`).exec(mail.text);
+  assert.ok(link, mail.text);
+  return link[1]!;
+}
+
+const newcomer = (name: string) => `${name}-${Math.random().toString(36).slice(2)}@example.com`;
+
+async function signUp(email: string): Promise<ReceivedMail> {
+  const reply = await visitor(gateway).post('/auth/sign-up', { name: 'New User', email, password });
+  assert.deepEqual([reply.status, reply.json(), reply.headers['set-cookie']], [200, { next: 'check-email' }, undefined]);
+  return mailbox.take(email);
+}
+
+async function enter(email: string, secret = password): Promise<DashboardClient> {
+  const client = visitor(gateway);
+  assert.deepEqual((await client.post('/auth/sign-in', { email, password: secret })).json(), { next: 'done' });
+  return client;
+}
+
+async function accountsOf(client: DashboardClient): Promise<{ id: string; name: string; role: string }[]> {
+  return (await client.get('/session')).json<{ accounts: { id: string; name: string; role: string }[] }>().accounts;
+}
+
+test('who signs up gets an account, and the credit when the address is proved, once', async () => {
+  const email = newcomer('up');
+  const mail = await signUp(email);
+  assert.equal(mail.from, 'no-reply@gate.example');
+  const client = await enter(email);
+  const [account] = await accountsOf(client);
+  assert.partialDeepStrictEqual(account, { name: "New User's account", role: 'owner' });
+  assert.equal((await gateway.balance(account!.id)).availableMicros, 0);
+
+  const token = tokenIn(mail, 'verify-email');
+  const replies = await Promise.all([1, 2, 3].map(() => visitor(gateway).post('/auth/verify-email', { token })));
+  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 404, 404]);
+  assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
+  await Promise.all([enter(email), enter(email)]);
+  assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
+  assert.partialDeepStrictEqual((await client.get('/session')).json(), { user: { email_verified: true } });
+});
+
+test('a credit that was interrupted is given with the next sign-in', async () => {
+  const email = newcomer('late');
+  await signUp(email);
+  await gateway.database.write.updateTable('users').set({ email_verified: 1 }).where('email', '=', email).execute();
+  const [account] = await accountsOf(await enter(email));
+  assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
+});
+
+test('signing up with a known address changes nothing, and tells its owner alone', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const mail = await signUp(email);
+  assert.match(mail.text, /has a sign-in already/);
+  assert.ok(!mail.text.includes('token='));
+  await enter(email);
+});
+
+test('a forgotten password: the link comes by mail, works once, and ends all sessions', async () => {
+  const user = await signIn(gateway, { passwordHash });
+  const { email } = user;
+  const replies = await Promise.all(
+    [email, newcomer('nobody')].map((one) => visitor(gateway).post('/auth/password-reset', { email: one })),
+  );
+  for (const reply of replies) assert.deepEqual([reply.status, reply.json()], [200, { ok: true }]);
+  const token = tokenIn(await mailbox.take(email), 'reset-password');
+  assert.deepEqual(mailbox.mails, [], 'an address that is nobody got an e-mail');
+  const refused = await visitor(gateway).post('/auth/password-reset/complete', { token, password: 'short' });
+  assert.deepEqual([refused.status, refused.error.param], [400, 'password']);
+  assert.equal(
+    (await visitor(gateway).post('/auth/password-reset/complete', { token, password: 'another password' })).status,
+    200,
+  );
+  assert.equal((await user.get('/profile')).status, 401);
+  await enter(email, 'another password');
+  assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 404);
+});
+
+test('asking again and again for one address is slowed down, whether or not it is known', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  for (const one of [email, newcomer('nobody')]) {
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => visitor(gateway).post('/auth/password-reset', { email: one })),
+    );
+    assert.equal(replies.filter(({ status }) => status === 200).length, 10);
+    assert.ok(replies.every(({ status, headers }) => status === 200 || Number(headers['retry-after']) > 0));
+  }
+  for (let index = 0; index < 10; index++) await mailbox.take(email);
+});
+
+test('who proves an address that somebody else had signed up with gets it without what he left there', async () => {
+  const email = newcomer('squatted');
+  await signUp(email);
+  const squatter = await enter(email);
+  await visitor(gateway).post('/auth/password-reset', { email });
+  const token = tokenIn(await mailbox.take(email), 'reset-password');
+  assert.equal((await squatter.post('/profile/second-factor', { password })).status, 200);
+  await gateway.database.write.updateTable('users').set({ two_factor_enabled: 1 }).where('email', '=', email).execute();
+  assert.equal(
+    (await visitor(gateway).post('/auth/password-reset/complete', { token, password: 'another password' })).status,
+    200,
+  );
+  const owner = await enter(email, 'another password');
+  assert.partialDeepStrictEqual((await owner.get('/profile')).json(), {
+    email_verified: true,
+    second_factor: { enabled: false },
+  });
+});
+
+test('another address counts when it was proved, and the old one is told', async () => {
+  const user = await signIn(gateway, { passwordHash });
+  const email = newcomer('moved');
+  const wrong = await user.post('/profile/email', { email, password: 'a wrong password' });
+  assert.deepEqual([wrong.status, wrong.error.param], [400, 'password']);
+  assert.deepEqual((await user.post('/profile/email', { email, password })).json(), { next: 'check-email' });
+  assert.equal((await user.get('/profile')).json<{ email: string }>().email, user.email);
+  const token = tokenIn(await mailbox.take(email), 'verify-email');
+  assert.deepEqual((await visitor(gateway).post('/auth/verify-email', { token })).json(), { email });
+  assert.match((await mailbox.take(user.email)).text, new RegExp(`sign in with ${email}`));
+  await enter(email);
+});
+
+test('nobody takes the address of somebody else, not even with a link', async () => {
+  const [one, other] = await Promise.all([signIn(gateway, { passwordHash }), signIn(gateway, { passwordHash })]);
+  const email = newcomer('wanted');
+  const tokens: string[] = [];
+  for (const user of [one, other]) {
+    await user.post('/profile/email', { email, password });
+    tokens.push(tokenIn(await mailbox.take(email), 'verify-email'));
+  }
+  const replies = await Promise.all(tokens.map((token) => visitor(gateway).post('/auth/verify-email', { token })));
+  assert.equal(replies.filter(({ status }) => status === 200).length, 1, replies.map(({ text }) => text).join());
+  assert.ok(replies.every(({ status }) => status < 500));
+});
+
+test('an invitation goes to the address, and accepting it proves it', async () => {
+  const owner = await signIn(gateway, { name: 'Olga\nSubject: x' });
+  const email = newcomer('invited');
+  const reply = await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'admin' });
+  assert.equal(reply.json<{ mailed: boolean }>().mailed, true);
+  const mail = await mailbox.take(email);
+  assert.match(mail.text, /Olga Subject: x invites you to the account Test as an admin/);
+  const client = visitor(gateway);
+  const accepted = await client.post('/auth/invitation/accept', { token: tokenIn(mail, 'invitation'), name: 'In', password });
+  assert.equal(accepted.status, 200);
+  assert.partialDeepStrictEqual((await client.get('/profile')).json(), { email, email_verified: true });
+  assert.deepEqual(
+    (await accountsOf(client)).map(({ id }) => id),
+    [owner.account],
+    'an invited user got an account of his own',
+  );
+});
+
+test('whoever signed up by himself can ask for the link anew', async () => {
+  const email = newcomer('again');
+  await signUp(email);
+  const client = await enter(email);
+  assert.equal((await client.post('/auth/verify-email/send')).status, 200);
+  const token = tokenIn(await mailbox.take(email), 'verify-email');
+  assert.equal((await client.post('/auth/verify-email', { token })).status, 200);
+});

@@ -1,0 +1,216 @@
+// Signing in through an OpenID Connect provider: a real one, which says of each user what a test wants it to.
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { Provider } from 'oidc-provider';
+import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { send, type Reply } from '../support/http.ts';
+
+type Claims = { readonly email?: string; readonly email_verified?: unknown; readonly name?: string };
+
+/** What the provider says of its users, by their ids there. */
+const people = new Map<string, Claims>();
+let listening: Server;
+let closed: TestGateway;
+let open: TestGateway;
+before(async () => {
+  const callbacks: string[] = [];
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  listening = server;
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const oidc = { issuer, client_id: 'gate', client_secret: 'provider-secret', name: 'Acme' };
+  const config = { server: { trust_proxy: true }, oidc };
+  [closed, open] = await Promise.all([
+    startGateway(config),
+    startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
+  ]);
+  callbacks.push(...[closed, open].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`));
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: 'gate', client_secret: 'provider-secret', redirect_uris: callbacks }],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    conformIdTokenClaims: false,
+    findAccount: async (_context: unknown, id: string) => ({
+      accountId: id,
+      claims: async () => ({ sub: id, ...people.get(id) }),
+    }),
+    features: { devInteractions: { enabled: true } },
+  });
+  server.on('request', provider.callback());
+});
+after(async () => {
+  await Promise.all([closed.stop(), open.stop()]);
+  listening.closeAllConnections();
+  listening.close();
+});
+
+/** Goes to the provider, says there who it is, consents, and comes back; returns where the dashboard then sends the browser. */
+async function passThrough(client: DashboardClient, sub: string, next?: string): Promise<string> {
+  return back(client, await callbackOf(client, sub, next));
+}
+
+async function callbackOf(client: DashboardClient, sub: string, next?: string): Promise<string> {
+  const started = await client.post('/auth/oidc', { ...(next !== undefined && { next }) });
+  assert.equal(started.status, 200, started.text);
+  const jar = new Map<string, string>();
+  const visit = async (url: string, body?: string): Promise<Reply> => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { cookie, ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }) };
+    const reply = await send(url, { headers, body, method: body === undefined ? 'GET' : 'POST' });
+    for (const line of reply.headers['set-cookie'] ?? []) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+      jar.set(name!, value!);
+    }
+    return reply;
+  };
+  let url = started.json<{ url: string }>().url;
+  const { origin } = new URL(url);
+  for (let step = 0; step < 12; step++) {
+    if (url.includes('/dashboard-api/auth/callback/oidc')) return url;
+    let reply = await visit(url);
+    if (url.includes('/interaction/')) {
+      const isLogin = reply.text.includes('name="login"');
+      reply = await visit(url, isLogin ? `prompt=login&login=${sub}&password=x` : 'prompt=consent');
+    }
+    assert.ok(reply.headers.location, `${reply.status} ${reply.text}`);
+    url = new URL(reply.headers.location, origin).href;
+  }
+  throw new Error('the provider never sent the browser back');
+}
+
+async function back(client: DashboardClient, callback: string): Promise<string> {
+  const reply = await client.get(callback.slice(callback.indexOf('/auth/callback')));
+  assert.equal(reply.status, 303, reply.text);
+  return reply.headers.location!;
+}
+
+const nameOf = async (client: DashboardClient) =>
+  (await client.get('/session')).json<{ user: { email: string } | null }>().user?.email ?? null;
+
+let count = 0;
+function person(claims: Claims = {}): { readonly sub: string; readonly email: string } {
+  count += 1;
+  const email = `person${count}@example.com`;
+  people.set(`sub${count}`, { email: email.toUpperCase(), email_verified: true, name: `Person ${count}`, ...claims });
+  return { sub: `sub${count}`, email };
+}
+
+test('a user of ours is known by the proved address, and then by what the provider calls him', async () => {
+  const { sub, email } = person();
+  const known = await signIn(closed, { email });
+  const client = visitor(closed);
+  assert.equal(await passThrough(client, sub, '/keys?mode=test'), '/keys?mode=test');
+  assert.equal((await client.get('/profile')).json<{ id: string }>().id, known.userId);
+  people.set(sub, { email: 'changed@example.com', email_verified: true });
+  const later = visitor(closed);
+  await passThrough(later, sub);
+  assert.equal(await nameOf(later), email);
+  const rows = await closed.database.read
+    .selectFrom('user_credentials')
+    .selectAll()
+    .where('user_id', '=', known.userId)
+    .execute();
+  assert.ok(rows.every((row) => Object.entries(row).every(([name, value]) => !name.endsWith('token') || value === null)));
+});
+
+test('an address that the provider does not vouch for signs nobody in', async () => {
+  for (const claims of [
+    { email_verified: false },
+    { email_verified: undefined },
+    { email_verified: 'false' },
+    { email: undefined },
+  ]) {
+    const { sub, email } = person(claims);
+    await signIn(closed, { email });
+    const client = visitor(closed);
+    const error = claims.email_verified === undefined && 'email' in claims ? 'email_not_verified' : 'account_not_linked';
+    assert.equal(await passThrough(client, sub), `/sign-in?error=${error}`, JSON.stringify(claims));
+    assert.equal(await nameOf(client), null);
+    const stranger = visitor(open);
+    assert.equal(await passThrough(stranger, sub), '/sign-in?error=email_not_verified', JSON.stringify(claims));
+    assert.equal(await nameOf(stranger), null);
+  }
+});
+
+test('an address that was not proved here is not tied to the provider either', async () => {
+  const { sub, email } = person();
+  await signIn(closed, { email });
+  await closed.database.write.updateTable('users').set({ email_verified: 0 }).where('email', '=', email).execute();
+  const client = visitor(closed);
+  assert.equal(await passThrough(client, sub), '/sign-in?error=account_not_linked');
+  assert.equal(await nameOf(client), null);
+});
+
+test('a stranger comes in only where sign-up is open, and gets an account with its credit once', async () => {
+  const { sub, email } = person();
+  const outside = visitor(closed);
+  assert.equal(await passThrough(outside, sub), '/sign-in?error=signup_closed');
+  assert.equal(await nameOf(outside), null);
+
+  const clients = [visitor(open), visitor(open)];
+  for (const client of clients) assert.equal(await passThrough(client, sub), '/');
+  assert.equal(await nameOf(clients[1]!), email);
+  const { accounts } = (await clients[1]!.get('/session')).json<{ accounts: { id: string; role: string }[] }>();
+  assert.equal(accounts.length, 1);
+  assert.equal(accounts[0]!.role, 'owner');
+  assert.equal((await open.balance(accounts[0]!.id)).availableMicros, 1_000_000);
+});
+
+test('who is invited comes in through the provider, and accepts', async () => {
+  const { sub, email } = person();
+  const owner = await signIn(closed);
+  const reply = await owner.post(`/accounts/${owner.account}/invitations`, { email, role: 'member' });
+  const token = new URL(reply.json<{ link: string }>().link).searchParams.get('token')!;
+  const client = visitor(closed);
+  assert.equal(await passThrough(client, sub, `/invitation?token=${token}`), `/invitation?token=${token}`);
+  assert.equal((await client.post('/auth/invitation/accept', { token })).status, 200);
+  assert.partialDeepStrictEqual((await client.get('/session')).json(), { accounts: [{ id: owner.account, role: 'member' }] });
+});
+
+test('what comes back counts once, for the browser that went, and only as it was sent', async () => {
+  const { sub, email } = person();
+  await signIn(closed, { email });
+  const client = visitor(closed);
+  const callback = await callbackOf(client, sub);
+  const thief = visitor(closed);
+  assert.equal(await back(thief, callback), '/sign-in?error=oidc_failed');
+  assert.equal(await nameOf(thief), null);
+
+  const second = visitor(closed);
+  const forged = (await callbackOf(second, sub)).replace(/state=[^&]+/, 'state=forged');
+  assert.equal(await back(second, forged), '/sign-in?error=oidc_failed');
+  assert.equal(await nameOf(second), null);
+
+  const third = visitor(closed);
+  const used = await callbackOf(third, sub);
+  await back(third, used);
+  assert.equal(await nameOf(third), email);
+  const again = visitor(closed);
+  assert.equal(await back(again, used), '/sign-in?error=oidc_failed');
+});
+
+test('the way back leads into the dashboard and nowhere else', async () => {
+  const { sub, email } = person();
+  await signIn(closed, { email });
+  for (const next of ['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+    assert.equal(await passThrough(visitor(closed), sub, next), '/', next);
+  }
+});
+
+test('a provider that is away is told, and asked anew when it is back', async () => {
+  const gateway = await startGateway({ oidc: { issuer: 'http://127.0.0.1:9', client_id: 'a', client_secret: 'b' } });
+  try {
+    for (let round = 0; round < 2; round++) {
+      const reply = await visitor(gateway).post('/auth/oidc', {});
+      assert.deepEqual([reply.status, reply.error.code], [503, 'upstream_unavailable']);
+    }
+    const features = (await visitor(gateway).get('/session')).json<{ features: { oidc_name: string } }>().features;
+    assert.equal(features.oidc_name, 'single sign-on');
+  } finally {
+    await gateway.stop();
+  }
+});

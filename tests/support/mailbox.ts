@@ -1,0 +1,65 @@
+// A real mail server for tests, which keeps what it is sent.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SMTPServer } from 'smtp-server';
+
+export type ReceivedMail = { readonly from: string; readonly to: string; readonly text: string };
+
+export type Mailbox = {
+  /** For `smtp.url`. */
+  readonly url: string;
+  readonly mails: readonly ReceivedMail[];
+  /** The next mail to an address, waited for and taken out. */
+  readonly take: (to: string) => Promise<ReceivedMail>;
+  readonly close: () => Promise<void>;
+};
+
+const waitMaxMs = 20_000;
+
+/** Takes e-mails from whoever signs in as `me` with `secret`. */
+export async function startMailbox(): Promise<Mailbox> {
+  const mails: ReceivedMail[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _session, done) => {
+      if (username === 'me' && password === 'se@cret') done(null, { user: username });
+      else done(new Error('wrong user or password'));
+    },
+    onData: (stream, { envelope }, done) => {
+      const pieces: Buffer[] = [];
+      stream.on('data', (piece: Buffer) => pieces.push(piece));
+      stream.on('end', () => {
+        const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+        const text = decode(Buffer.concat(pieces).toString('utf8'));
+        for (const { address } of envelope.rcptTo) mails.push({ from, to: address, text });
+        done();
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `smtp://me:se%40cret@127.0.0.1:${port}`,
+    mails,
+    take: async (to) => {
+      for (const startMs = performance.now(); !mails.some((mail) => mail.to === to); await sleep(10)) {
+        if (performance.now() - startMs > waitMaxMs) throw new Error(`no mail came to ${to}`);
+      }
+      return mails.splice(
+        mails.findIndex((mail) => mail.to === to),
+        1,
+      )[0]!;
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** Of the one transfer encoding that long lines get. */
+function decode(text: string): string {
+  return text
+    .replaceAll('=\r\n', '')
+    .replaceAll(/=([0-9A-F]{2})/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
