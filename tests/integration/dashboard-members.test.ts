@@ -1,7 +1,7 @@
 // Who belongs to an account, and how others come in.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
+import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const password = 'correct horse battery';
@@ -37,7 +37,7 @@ test('an invitation makes a user, once, of all who follow it at the same time', 
   const replies = await Promise.all(
     visitors.map((client) => client.post('/auth/invitation/accept', { token, name: 'New', password })),
   );
-  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 404, 404]);
+  assert.deepEqual(statusesOf(replies), [200, 404, 404]);
   const winner = visitors[replies.findIndex(({ status }) => status === 200)]!;
   const session = (await winner.get('/session')).json();
   assert.partialDeepStrictEqual(session, {
@@ -138,8 +138,7 @@ test('an account never loses its last owner, nor when its owners leave at once',
         ? owner.post(`/accounts/${account}/leave`)
         : owner.patch(`/accounts/${account}/members/${owner.userId}`, { role: 'member' }),
     );
-    const statuses = (await Promise.all(leaving)).map(({ status }) => status);
-    assert.deepEqual(statuses.toSorted(), [200, 200, 409]);
+    assert.deepEqual(statusesOf(await Promise.all(leaving)), [200, 200, 409]);
     const owning = await gateway.database.read
       .selectFrom('account_members')
       .select('user_id')

@@ -116,6 +116,11 @@ export function visitor({ program }: Pick<DashboardPlace, 'program'>): Dashboard
   return new DashboardClient(program.url, { cookie: '', account: '', userId: '', email: '' });
 }
 
+/** In ascending order: of several calls at once, nobody knows which is first. */
+export function statusesOf(replies: readonly Reply[]): number[] {
+  return replies.map(({ status }) => status).toSorted((one, other) => one - other);
+}
+
 /** Returns the cookie of a new session, as the program would have set it. */
 async function startSession({ program, database }: DashboardPlace, userId: string): Promise<string> {
   const token = randomBytes(24).toString('base64url');

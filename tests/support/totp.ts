@@ -14,6 +14,8 @@ export function totpCode(secret: string, periods = 0): string {
 
 function fromBase32(text: string): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...text.replace(/=+$/, '')].map((character) => alphabet.indexOf(character).toString(2).padStart(5, '0')).join('');
+  const bits = Array.from(text.replace(/=+$/, ''), (character) => alphabet.indexOf(character).toString(2).padStart(5, '0')).join(
+    '',
+  );
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }

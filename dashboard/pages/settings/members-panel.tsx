@@ -14,7 +14,7 @@ import { showDone, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { roleOptions, roleTitle, type Role } from './roles.ts';
+import { roleOptions, roleTitle } from './roles.ts';
 
 type Member = Output<'GET /accounts/:account/members'>['data'][number];
 type Invitation = Output<'GET /accounts/:account/invitations'>['data'][number];
@@ -73,7 +73,7 @@ function Members() {
             value={role}
             allowDeselect={false}
             onChange={(value) =>
-              value && void setRole.mutateAsync({ params: { user: id }, body: { role: value as Role } }).catch(showError)
+              value && void setRole.mutateAsync({ params: { user: id }, body: { role: value } }).catch(showError)
             }
           />
         ) : (
