@@ -57,7 +57,7 @@ function Email({ profile }: { readonly profile: Profile }) {
   });
   return (
     <Stack gap={4}>
-      <Text fw={500}>E-mail</Text>
+      <Text fw={600}>E-mail</Text>
       <Group gap="sm">
         <Text style={{ overflowWrap: 'anywhere' }}>{profile.email}</Text>
         <Badge variant="light" color={profile.email_verified ? 'green' : 'orange'}>
