@@ -10,11 +10,13 @@ export type BookingNote = {
   readonly deltaMicros: number;
 };
 
+const actions = { payment: 'payment.receive', refund: 'payment.refund', dispute: 'payment.dispute' } as const;
+
 export async function recordBooking(
   transaction: Transaction<Tables>,
   { accountId, paymentId, part, deltaMicros }: BookingNote,
 ): Promise<void> {
   const actor = { kind: 'service', id: 'stripe', name: 'Stripe', address: null } as const;
-  const change = { action: `payment.${part}`, subject: paymentId, before: null, after: { delta_micros: deltaMicros } };
+  const change = { action: actions[part], subject: paymentId, before: null, after: { delta_micros: deltaMicros } };
   await recordChange({ write: transaction }, { actor, change, accountId });
 }

@@ -14,6 +14,21 @@ export type ProviderRoute = {
   readonly refusals: number;
 };
 
+/** Milliseconds, within ten percent. */
+export type Latency = { readonly p50_ms: number; readonly p95_ms: number };
+
+/** Over all gateways; of calls, retries included. */
+export type ProviderDay = {
+  readonly calls: number;
+  readonly failures: number;
+  /** Of the credential. */
+  readonly refusals: number;
+  /** Of streams, to their first piece; null: none succeeded. */
+  readonly stream: Latency | null;
+  /** Of whole answers, to their end. */
+  readonly whole: Latency | null;
+};
+
 export type Provider = {
   readonly name: string;
   readonly kind: string;
@@ -23,6 +38,8 @@ export type Provider = {
   readonly has_key: boolean;
   /** Of the catalogue, that it can serve. */
   readonly models: number;
+  /** Of the last 24 hours; null: it was not called. */
+  readonly last_day: ProviderDay | null;
   /** Those that were used since the start of this gateway. */
   readonly routes: readonly ProviderRoute[];
 };

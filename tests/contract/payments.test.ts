@@ -195,7 +195,7 @@ onEachStore((store) => {
     const log = await books.database.read.selectFrom('audit_log').selectAll().where('subject', '=', paying.paymentId).execute();
     assert.deepEqual(
       log.map(({ action, account_id, after }) => [action, account_id, after]),
-      [['payment.payment', paying.accountId, '{"delta_micros":10000000}']],
+      [['payment.receive', paying.accountId, '{"delta_micros":10000000}']],
     );
   });
 

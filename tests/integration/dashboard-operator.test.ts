@@ -251,7 +251,7 @@ test('a payment that nobody asked for waits until an operator gives it to an acc
     (await list()).data.filter(({ decision }) => decision === null),
     [],
   );
-  assert.deepEqual((await auditOf(one!.intent)).map(({ action }) => action).toSorted(), ['payment.assign', 'payment.payment']);
+  assert.deepEqual((await auditOf(one!.intent)).map(({ action }) => action).toSorted(), ['payment.assign', 'payment.receive']);
 });
 
 test('users are found with their accounts; a link lets one set a new password, another lets a first owner in', async () => {

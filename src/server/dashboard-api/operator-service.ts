@@ -1,17 +1,22 @@
 // How the service is doing: its providers, its catalogue and what its configuration says.
+import { readProviders, type ProviderOverview } from '../../activity/queries.ts';
 import { checkCatalog } from '../../catalog/check-catalog.ts';
 import { showSettings, withoutPasswords } from '../../config/shown-settings.ts';
-import type { operatorServiceEndpoints, ProviderRoute } from '../../dashboard-contract/operator-service.ts';
+import type { operatorServiceEndpoints, ProviderDay, ProviderRoute } from '../../dashboard-contract/operator-service.ts';
 import { isPostgresUrl } from '../../db/database.ts';
 import type { RouteState } from '../../gateway/route-health.ts';
 import type { ServerContext } from '../context.ts';
 import type { Handlers } from './handlers.ts';
+
+const dayMs = 24 * 60 * 60_000;
 
 export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> = {
   'GET /operator/providers': async ({ context }) => {
     const { config, routing } = context.gateway;
     const routes = Map.groupBy(routing.health.states(), ({ provider }) => provider);
     const models = countModels(context);
+    const toMs = context.gateway.nowMs();
+    const days = await readProviders(context.database.read, { fromMs: toMs - dayMs, toMs });
     const data = Object.entries(config.providers).map(([name, provider]) => ({
       name,
       kind: provider.kind,
@@ -19,6 +24,7 @@ export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> 
       base_url: String(withoutPasswords(provider.base_url)),
       has_key: provider.api_key !== null,
       models: models.get(name)?.size ?? 0,
+      last_day: dayOf(days.find(({ provider: called }) => called === name)),
       routes: (routes.get(name) ?? []).map(toRoute),
     }));
     return { data: data.toSorted((one, other) => Number(other.is_on) - Number(one.is_on) || one.name.localeCompare(other.name)) };
@@ -52,6 +58,16 @@ export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> 
     })),
   }),
 };
+
+function dayOf(day: ProviderOverview | undefined): ProviderDay | null {
+  if (!day) return null;
+  const { calls, failures, refusals, stream, whole } = day;
+  return { calls, failures, refusals, stream: latencyOf(stream), whole: latencyOf(whole) };
+}
+
+function latencyOf(latency: ProviderOverview['stream']) {
+  return latency && { p50_ms: Math.round(latency.p50Ms), p95_ms: Math.round(latency.p95Ms) };
+}
 
 /** Of each provider, the models of the catalogue that name it. */
 function countModels({ gateway: { catalog } }: ServerContext): ReadonlyMap<string, ReadonlySet<string>> {
