@@ -1,0 +1,53 @@
+// What became of a checkout, after the way back from Stripe. Stripe tells the gateway by itself, a moment before or after.
+import { Alert, Loader } from '@mantine/core';
+import { IconCheck, IconClock, IconX } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useApi } from '../../api/use-api.ts';
+import { usdText } from '../../parts/money-text.ts';
+
+type Props = { readonly topUpId: string; readonly onClose: () => void };
+
+const askMs = 2_000;
+
+export function TopUpResult({ topUpId, onClose }: Props) {
+  const client = useQueryClient();
+  const { data, error } = useApi('GET /accounts/:account/top-ups/:topUp', { params: { topUp: topUpId } }, { refetchMs: askMs });
+  const state = data?.state;
+  useEffect(() => {
+    if (state !== 'paid') return;
+    for (const key of ['GET /accounts/:account/billing', 'GET /accounts/:account/statement'])
+      void client.invalidateQueries({ queryKey: [key] });
+  }, [state, client]);
+  if (error?.status === 404 || (!data && !error)) return null;
+  const amount = data ? usdText(data.amount_micros) : '';
+  const close = { withCloseButton: true, closeButtonLabel: 'Close', onClose, role: 'status' } as const;
+  switch (state) {
+    case 'paid':
+      return (
+        <Alert color="green" icon={<IconCheck aria-hidden />} title={`${amount} is in your balance`} {...close}>
+          Thank you. Requests can use it now.
+        </Alert>
+      );
+    case 'failed':
+    case 'expired':
+      return (
+        <Alert color="red" icon={<IconX aria-hidden />} title={`${amount} was not paid`} {...close}>
+          {state === 'failed' ? 'The payment failed.' : 'The checkout was not finished in time.'} Nothing was charged. You can try
+          again.
+        </Alert>
+      );
+    case 'processing':
+      return (
+        <Alert color="accent" icon={<IconClock aria-hidden />} title={`${amount} is on its way`} {...close}>
+          It is credited as soon as it has arrived. With bank transfers that takes some days.
+        </Alert>
+      );
+    default:
+      return (
+        <Alert color="accent" icon={<Loader size={16} aria-hidden />} title={`Waiting for the payment of ${amount}`} {...close}>
+          As soon as Stripe confirms it, it stands in your balance. This page follows by itself.
+        </Alert>
+      );
+  }
+}

@@ -1,0 +1,92 @@
+// An account's statement: credits and debits one by one, charges by day. The newest line first.
+import { Badge, Text } from '@mantine/core';
+import { IconReceipt } from '@tabler/icons-react';
+import type { Output } from '../api/client.ts';
+import type { Pages } from '../api/use-api.ts';
+import { DataTable, type Column } from './data-table.tsx';
+import { EmptyState } from './empty-state.tsx';
+import { Money } from './money.tsx';
+import { countText } from './number-text.ts';
+import { DateTime, Day } from './time-ago.tsx';
+
+type Line = Output<'GET /accounts/:account/statement'>['data'][number];
+
+type Props = {
+  readonly pages: Pages<Line>;
+  /** Where there is no line yet. */
+  readonly emptyText: string;
+};
+
+export function StatementTable({ pages, emptyText }: Props) {
+  return (
+    <DataTable
+      label="Statement"
+      pages={pages}
+      columns={columns}
+      rowKey={(line) => (line.kind === 'charges' ? line.day : line.id)}
+      empty={<EmptyState icon={IconReceipt} title="Nothing has moved yet" text={emptyText} />}
+    />
+  );
+}
+
+const columns: readonly Column<Line>[] = [
+  { title: 'What', phone: 'title', render: (line) => <What line={line} /> },
+  {
+    title: 'When',
+    render: (line) =>
+      line.kind === 'charges' ? (
+        <>
+          <Day at={line.day} />{' '}
+          <Text span inherit c="dimmed">
+            UTC
+          </Text>
+        </>
+      ) : (
+        <DateTime at={line.created_at} />
+      ),
+  },
+  { title: 'Amount', align: 'right', render: (line) => <Amount micros={line.amount_micros} /> },
+  {
+    title: 'Available after',
+    align: 'right',
+    render: (line) => (line.kind === 'charges' ? null : <Money micros={line.available_micros} c="dimmed" />),
+  },
+];
+
+function What({ line }: { readonly line: Line }) {
+  if (line.kind === 'charges') {
+    return (
+      <>
+        <Text inherit span fw={500}>
+          Charges
+        </Text>{' '}
+        <Text inherit span c="dimmed">
+          {line.requests === 1 ? '1 request' : `${countText(line.requests)} requests`}
+        </Text>
+      </>
+    );
+  }
+  return (
+    <>
+      <Badge color={line.kind === 'credit' ? 'green' : 'orange'} mr="xs">
+        {line.kind === 'credit' ? 'Credit' : 'Debit'}
+      </Badge>
+      <Text inherit span style={{ overflowWrap: 'anywhere' }}>
+        {capitalized(line.note ?? '')}
+      </Text>
+    </>
+  );
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function Amount({ micros }: { readonly micros: number }) {
+  if (micros <= 0) return <Money micros={micros} />;
+  return (
+    <Text inherit span c="green" style={{ whiteSpace: 'nowrap' }}>
+      +<Money micros={micros} />
+    </Text>
+  );
+}
