@@ -3,6 +3,7 @@ import {
   IconActivity,
   IconBook2,
   IconBuildingBank,
+  IconCash,
   IconClipboardList,
   IconCreditCard,
   IconCube,
@@ -11,6 +12,7 @@ import {
   IconMessages,
   IconPlugConnected,
   IconSettings,
+  IconUsers,
   IconAdjustments,
   type IconProps,
 } from '@tabler/icons-react';
@@ -27,6 +29,8 @@ export type NavigationItem = {
     | '/settings'
     | '/operator/accounts'
     | '/operator/keys'
+    | '/operator/users'
+    | '/operator/payments'
     | '/operator/providers'
     | '/operator/catalogue'
     | '/operator/settings'
@@ -98,6 +102,20 @@ export const operatorPages: readonly NavigationItem[] = [
     icon: IconKey,
     keywords: 'operator keys',
     description: 'Keys of all accounts',
+  },
+  {
+    to: '/operator/users',
+    label: 'Users',
+    icon: IconUsers,
+    keywords: 'operator people password reset sign-in',
+    description: 'Operator: everybody who can sign in',
+  },
+  {
+    to: '/operator/payments',
+    label: 'Payments',
+    icon: IconCash,
+    keywords: 'operator stripe card unmatched',
+    description: 'Operator: payments that found no account',
   },
   {
     to: '/operator/providers',

@@ -25,7 +25,7 @@ after(async () => {
 });
 
 const accountPages = ['Overview', 'Keys', 'Usage', 'Models', 'Playground', 'Billing', 'Settings'];
-const operatorPages = ['Accounts', 'All keys', 'Providers', 'Catalogue', 'Configuration', 'Audit log'];
+const operatorPages = ['Accounts', 'All keys', 'Users', 'Payments', 'Providers', 'Catalogue', 'Configuration', 'Audit log'];
 
 function heading(page: Page, name: string) {
   return page.getByRole('heading', { level: 1, name, exact: true });

@@ -231,7 +231,7 @@ async function answer(stripe: LocalStripe, request: IncomingMessage, response: S
   const { amountCents, cancelUrl } = stripe.sessions.get(id)!;
   response.writeHead(200, { 'content-type': 'text/html' });
   response.end(
-    `<!doctype html><html lang="en"><title>Checkout</title><h1>Pay $${(amountCents / 100).toFixed(2)}</h1>
+    `<!doctype html><html lang="en"><title>Checkout</title><link rel="icon" href="data:,"><h1>Pay $${(amountCents / 100).toFixed(2)}</h1>
     <form method="post"><button>Pay</button></form><a href="${cancelUrl}">Back</a></html>`,
   );
 }

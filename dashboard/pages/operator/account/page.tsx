@@ -1,12 +1,209 @@
-import { IconBuildingBank } from '@tabler/icons-react';
-import { EmptyState } from '../../../parts/empty-state.tsx';
+// One account, with everything that an operator can do for it.
+import { Alert, Badge, Button, Group, SegmentedControl, SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
+import { IconMinus, IconPlus, IconSnowflake, IconSun } from '@tabler/icons-react';
+import { useParams } from '@tanstack/react-router';
+import { useUrlState } from '../../../app/url-state.ts';
+import type { Output } from '../../../api/client.ts';
+import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
+import { confirm } from '../../../parts/confirm.tsx';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { AppLink } from '../../../parts/link.tsx';
+import { Money } from '../../../parts/money.tsx';
+import { showDone } from '../../../parts/notify.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
+import { Panel } from '../../../parts/panel.tsx';
+import { QueryView } from '../../../parts/query-view.tsx';
+import { Stat } from '../../../parts/stat.tsx';
+import { StatementTable } from '../../../parts/statement-table.tsx';
+import { TimeAgo } from '../../../parts/time-ago.tsx';
+import { AuditTable } from '../audit-table.tsx';
+import { OperatorKeys } from '../operator-keys.tsx';
+import { AdjustDialog } from './adjust-dialog.tsx';
+import { Members } from './members.tsx';
+import { ModelPrices } from './model-prices.tsx';
+import { Retention } from './retention.tsx';
+import { TermsForm } from './terms-form.tsx';
+
+export type Account = Output<'GET /operator/accounts/:account'>;
+
+const tabs = ['statement', 'terms', 'members', 'keys', 'audit'] as const;
+type Tab = (typeof tabs)[number];
+const labels: Readonly<Record<Tab, string>> = {
+  statement: 'Statement',
+  terms: 'Prices and limits',
+  members: 'Members',
+  keys: 'Keys',
+  audit: 'Audit log',
+};
 
 export function Page() {
+  const { accountId } = useParams({ from: '/app/operator/accounts/$accountId' });
+  const account = useApi('GET /operator/accounts/:account', { params: { account: accountId } });
+  return <QueryView query={account}>{(data) => <AccountPage key={data.id} account={data} />}</QueryView>;
+}
+
+function AccountPage({ account }: { readonly account: Account }) {
+  const [{ tab, mode, adjusting }, setState] = useUrlState(({ tab: name, ledger, adjust }) => ({
+    tab: tabs.find((known) => known === name) ?? ('statement' as const),
+    mode: ledger === 'test' ? ('test' as const) : ('live' as const),
+    adjusting: adjust === 'credit' ? ('credit' as const) : adjust === 'debit' ? ('debit' as const) : null,
+  }));
+  const balance = account[mode];
   return (
     <>
-      <PageHeader title="Account" />
-      <EmptyState icon={IconBuildingBank} title="Nothing here yet" />
+      <PageHeader
+        title={account.name}
+        description={
+          <Group component="span" gap={4}>
+            <AppLink to="/operator/accounts">Accounts</AppLink>
+            <Text span inherit>
+              · {account.id}
+            </Text>
+            <CopyButton text={account.id} label="Copy the id" />
+            <Text span inherit>
+              · created <TimeAgo at={account.created_at} />
+            </Text>
+          </Group>
+        }
+        actions={
+          <>
+            <Button
+              variant="default"
+              leftSection={<IconMinus size={16} aria-hidden />}
+              onClick={() => setState({ adjust: 'debit' }, { push: true })}
+            >
+              Debit
+            </Button>
+            <Button
+              leftSection={<IconPlus size={16} aria-hidden />}
+              onClick={() => setState({ adjust: 'credit' }, { push: true })}
+            >
+              Credit
+            </Button>
+          </>
+        }
+      />
+      <Stack>
+        <Group justify="space-between" gap="sm">
+          <Freezing account={account} />
+          <SegmentedControl
+            aria-label="Ledger"
+            data={[
+              { value: 'live', label: 'Live' },
+              { value: 'test', label: 'Test' },
+            ]}
+            value={mode}
+            onChange={(value) => setState({ ledger: value === 'test' ? value : undefined })}
+          />
+        </Group>
+        <SimpleGrid cols={{ base: 1, sm: 3 }}>
+          <Stat
+            label="Available"
+            value={<Money micros={balance.available_micros} />}
+            hint={mode === 'test' ? 'Play money' : 'Live balance'}
+          />
+          <Stat label="Held by running requests" value={<Money micros={balance.held_micros} />} />
+          <Stat label="Posted" value={<Money micros={balance.posted_micros} />} hint="Credits less debits and charges" />
+        </SimpleGrid>
+        <Tabs
+          value={tab}
+          onChange={(name) => setState({ tab: name === 'statement' ? undefined : (name ?? undefined) })}
+          keepMounted={false}
+        >
+          <Tabs.List mb="md">
+            {tabs.map((name) => (
+              <Tabs.Tab key={name} value={name}>
+                {labels[name]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value="statement">
+            <Statement accountId={account.id} mode={mode} />
+          </Tabs.Panel>
+          <Tabs.Panel value="terms">
+            <Stack>
+              <TermsForm account={account} />
+              <ModelPrices account={account} />
+              <Retention account={account} />
+            </Stack>
+          </Tabs.Panel>
+          <Tabs.Panel value="members">
+            <Members account={account} />
+          </Tabs.Panel>
+          <Tabs.Panel value="keys">
+            <OperatorKeys filters={{ account: account.id }} />
+          </Tabs.Panel>
+          <Tabs.Panel value="audit">
+            <AuditTable filters={{ account: account.id }} />
+          </Tabs.Panel>
+        </Tabs>
+      </Stack>
+      <AdjustDialog account={account} mode={mode} kind={adjusting} onClose={() => setState({ adjust: undefined })} />
     </>
+  );
+}
+
+function Statement({ accountId, mode }: { readonly accountId: string; readonly mode: 'live' | 'test' }) {
+  const pages = useApiPages('GET /operator/accounts/:account/statement', { params: { account: accountId }, query: { mode } });
+  return (
+    <Panel flush>
+      <StatementTable pages={pages} emptyText="Credits, debits and charges will stand here." />
+    </Panel>
+  );
+}
+
+/** Says that it is frozen, and does the one or the other. */
+function Freezing({ account }: { readonly account: Account }) {
+  const update = useChange('PATCH /operator/accounts/:account', {
+    invalidates: ['GET /operator/accounts/:account', 'GET /operator/accounts'],
+  });
+  const set = async (frozen: boolean) => {
+    await update.mutateAsync({ params: { account: account.id }, body: { frozen } });
+    showDone(frozen ? `${account.name} is frozen.` : `${account.name} can spend again.`);
+  };
+  if (account.frozen) {
+    return (
+      <Alert color="orange" icon={<IconSnowflake aria-hidden />} title="This account is frozen" style={{ flex: '1 1 320px' }}>
+        <Group justify="space-between">
+          <Text inherit>Its requests are refused. Balance and keys are as they were.</Text>
+          <Button
+            variant="default"
+            leftSection={<IconSun size={16} aria-hidden />}
+            onClick={() =>
+              confirm({
+                title: `Unfreeze ${account.name}?`,
+                text: 'Its keys work again within seconds.',
+                action: 'Unfreeze',
+                run: () => set(false),
+              })
+            }
+          >
+            Unfreeze
+          </Button>
+        </Group>
+      </Alert>
+    );
+  }
+  return (
+    <Group gap="sm">
+      <Badge color="green">Active</Badge>
+      <Button
+        size="xs"
+        variant="subtle"
+        color="red"
+        leftSection={<IconSnowflake size={14} aria-hidden />}
+        onClick={() =>
+          confirm({
+            title: `Freeze ${account.name}?`,
+            text: 'New requests of all its keys are refused at once. What runs comes to its end and is charged.',
+            action: 'Freeze',
+            danger: true,
+            run: () => set(true),
+          })
+        }
+      >
+        Freeze…
+      </Button>
+    </Group>
   );
 }

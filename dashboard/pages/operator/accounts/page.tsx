@@ -1,12 +1,109 @@
-import { IconBuildingBank } from '@tabler/icons-react';
+// All accounts, with what they have.
+import { Badge, Button, Group, Select, Stack, Text } from '@mantine/core';
+import { IconBuildingBank, IconPlus } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useUrlState } from '../../../app/url-state.ts';
+import type { Output } from '../../../api/client.ts';
+import { useApiPages } from '../../../api/use-api.ts';
+import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
+import { Money } from '../../../parts/money.tsx';
 import { PageHeader } from '../../../parts/page-header.tsx';
+import { Panel } from '../../../parts/panel.tsx';
+import { SearchField } from '../../../parts/search-field.tsx';
+import { TimeAgo } from '../../../parts/time-ago.tsx';
+import { factorText } from '../factor-text.ts';
+import { CreateAccount } from './create-account.tsx';
+
+type Row = Output<'GET /operator/accounts'>['data'][number];
+
+const states = [
+  { value: 'all', label: 'All accounts' },
+  { value: 'frozen', label: 'Frozen' },
+  { value: 'open', label: 'Not frozen' },
+];
 
 export function Page() {
+  const navigate = useNavigate();
+  const [{ search, state, isCreating }, setState] = useUrlState(({ q = '', state: name = 'all', create }) => ({
+    search: q,
+    state: name,
+    isCreating: create === 'yes',
+  }));
+  const frozen = state === 'frozen' ? true : state === 'open' ? false : undefined;
+  const pages = useApiPages('GET /operator/accounts', { query: { search, frozen } });
+  const open = (id: string) => void navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } });
   return (
     <>
-      <PageHeader title="Accounts" />
-      <EmptyState icon={IconBuildingBank} title="Nothing here yet" />
+      <PageHeader
+        title="Accounts"
+        description="Everybody who is served here, and what they have."
+        actions={
+          <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setState({ create: 'yes' }, { push: true })}>
+            Create account
+          </Button>
+        }
+      />
+      <Stack>
+        <Group gap="sm">
+          <SearchField
+            label="Search by name or id"
+            value={search}
+            onSearch={(text) => setState({ q: text.trim() })}
+            style={{ flex: '1 1 220px' }}
+            maw={360}
+          />
+          <Select
+            aria-label="State"
+            data={states}
+            value={state}
+            onChange={(value) => setState({ state: value === 'all' ? undefined : (value ?? undefined) })}
+            allowDeselect={false}
+            w={160}
+          />
+        </Group>
+        <Panel flush>
+          <DataTable
+            label="Accounts"
+            pages={pages}
+            columns={columns}
+            rowKey={(row) => row.id}
+            onOpen={(row) => open(row.id)}
+            empty={
+              <EmptyState icon={IconBuildingBank} title="No account fits" text="Try another part of the name, or the whole id." />
+            }
+          />
+        </Panel>
+      </Stack>
+      <CreateAccount opened={isCreating} onClose={() => setState({ create: undefined })} onCreated={open} />
     </>
   );
 }
+
+const columns: readonly Column<Row>[] = [
+  {
+    title: 'Account',
+    phone: 'title',
+    render: (row) => (
+      <>
+        <Group gap="xs" wrap="nowrap">
+          <Text fw={500} truncate maw={280} title={row.name}>
+            {row.name}
+          </Text>
+          {row.frozen && <Badge color="orange">Frozen</Badge>}
+        </Group>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {row.id}
+        </Text>
+      </>
+    ),
+  },
+  {
+    title: 'Available',
+    align: 'right',
+    render: (row) => <Money short micros={row.live.available_micros} c={row.live.available_micros < 0 ? 'red' : undefined} />,
+  },
+  { title: 'Held', align: 'right', phone: 'hidden', render: (row) => <Money short micros={row.live.held_micros} c="dimmed" /> },
+  { title: 'Pays', align: 'right', render: (row) => factorText(row.price_multiplier_ppm) },
+  { title: 'Created', render: (row) => <TimeAgo at={row.created_at} /> },
+];

@@ -1,12 +1,64 @@
-import { IconKey } from '@tabler/icons-react';
-import { EmptyState } from '../../../parts/empty-state.tsx';
+// The keys of all accounts.
+import { Group, Select, Stack } from '@mantine/core';
+import { useUrlState } from '../../../app/url-state.ts';
+import type { Query } from '../../../api/client.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
+import { SearchField } from '../../../parts/search-field.tsx';
+import { OperatorKeys } from '../operator-keys.tsx';
+
+type State = NonNullable<Query<'GET /operator/keys'>['state']>[number];
+const states: readonly { readonly value: State; readonly label: string }[] = [
+  { value: 'active', label: 'Active' },
+  { value: 'disabled', label: 'Disabled' },
+  { value: 'expired', label: 'Expired' },
+  { value: 'revoked', label: 'Revoked' },
+];
 
 export function Page() {
+  const [{ search, state, kind }, setState] = useUrlState(({ q = '', state: name, kind: chosen }) => ({
+    search: q,
+    state: states.find(({ value }) => value === name)?.value ?? null,
+    kind: chosen === 'live' ? ('live' as const) : chosen === 'test' ? ('test' as const) : null,
+  }));
   return (
     <>
-      <PageHeader title="All keys" />
-      <EmptyState icon={IconKey} title="Nothing here yet" />
+      <PageHeader
+        title="All keys"
+        description="Of every account. Their owners set what they may do; here they are found and stopped."
+      />
+      <Stack>
+        <Group gap="sm">
+          <SearchField
+            label="Search by name, last characters or id"
+            value={search}
+            onSearch={(text) => setState({ q: text.trim() })}
+            style={{ flex: '1 1 220px' }}
+            maw={360}
+          />
+          <Select
+            aria-label="Mode"
+            placeholder="Live and test"
+            data={[
+              { value: 'live', label: 'Live' },
+              { value: 'test', label: 'Test' },
+            ]}
+            value={kind}
+            onChange={(value) => setState({ kind: value ?? undefined })}
+            clearable
+            w={150}
+          />
+          <Select
+            aria-label="State"
+            placeholder="Any state"
+            data={[...states]}
+            value={state}
+            onChange={(value) => setState({ state: value ?? undefined })}
+            clearable
+            w={150}
+          />
+        </Group>
+        <OperatorKeys filters={{ search, mode: kind ?? undefined, state: state === null ? undefined : [state] }} />
+      </Stack>
     </>
   );
 }

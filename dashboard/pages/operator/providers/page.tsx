@@ -1,12 +1,184 @@
+// The providers, whether they are on, and how they are doing.
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconPlugConnected } from '@tabler/icons-react';
+import type { Output } from '../../../api/client.ts';
+import { useApi } from '../../../api/use-api.ts';
+import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
+import { countText, durationText, shareText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
+import { Panel } from '../../../parts/panel.tsx';
+import { TimeAgo } from '../../../parts/time-ago.tsx';
+
+type Provider = Output<'GET /operator/providers'>['data'][number];
+type Route = Provider['routes'][number] & { readonly provider: string };
+
+const askMs = 10_000;
 
 export function Page() {
+  const providers = useApi('GET /operator/providers', {}, { refetchMs: askMs });
+  const rows = providers.data?.data;
+  const routes = rows?.flatMap(({ name, routes: used }) => used.map((route) => ({ ...route, provider: name })));
   return (
     <>
-      <PageHeader title="Providers" />
-      <EmptyState icon={IconPlugConnected} title="Nothing here yet" />
+      <PageHeader
+        title="Providers"
+        description="Where models run. Figures are of the last 24 hours; health is as the gateway sees it that answers this page."
+      />
+      <Stack>
+        <Panel flush>
+          <DataTable
+            label="Providers"
+            rows={rows}
+            error={providers.error}
+            onRetry={() => void providers.refetch()}
+            columns={providerColumns}
+            rowKey={(provider) => provider.name}
+            empty={
+              <EmptyState
+                icon={IconPlugConnected}
+                title="No provider is configured"
+                text="Set a key such as OPENAI_API_KEY, or add one under providers in the configuration."
+              />
+            }
+          />
+        </Panel>
+        {routes && routes.length > 0 && (
+          <Panel
+            title="Routes"
+            description="Each model at its provider, since the start of this gateway. One that fails is left alone for a while where there is another."
+            flush
+          >
+            <DataTable
+              label="Routes"
+              rows={routes}
+              columns={routeColumns}
+              rowKey={(route) => `${route.provider} ${route.model}`}
+              empty={null}
+            />
+          </Panel>
+        )}
+      </Stack>
+    </>
+  );
+}
+
+const providerColumns: readonly Column<Provider>[] = [
+  {
+    title: 'Provider',
+    phone: 'title',
+    render: (provider) => (
+      <>
+        <Group gap="xs">
+          <Text fw={500}>{provider.name}</Text>
+          {provider.is_on ? <Badge color="green">On</Badge> : <Badge color="gray">Off</Badge>}
+        </Group>
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {provider.base_url}
+        </Text>
+      </>
+    ),
+  },
+  { title: 'Kind', render: (provider) => provider.kind },
+  { title: 'Models', align: 'right', render: (provider) => countText(provider.models) },
+  { title: 'Calls', align: 'right', render: ({ last_day: day }) => countText(day?.calls ?? 0) },
+  {
+    title: 'Failed',
+    align: 'right',
+    render: ({ last_day: day }) => <Share part={(day?.failures ?? 0) + (day?.refusals ?? 0)} of={day?.calls ?? 0} />,
+  },
+  { title: 'First piece', align: 'right', render: ({ last_day: day }) => <Latency latency={day?.stream ?? null} /> },
+  { title: 'Whole answer', align: 'right', render: ({ last_day: day }) => <Latency latency={day?.whole ?? null} /> },
+  { title: 'Health', render: (provider) => <Health provider={provider} /> },
+];
+
+const routeColumns: readonly Column<Route>[] = [
+  {
+    title: 'Route',
+    phone: 'title',
+    render: (route) => (
+      <>
+        <Text fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {route.model}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {route.provider}
+        </Text>
+      </>
+    ),
+  },
+  { title: 'State', render: (route) => <RouteState route={route} /> },
+  { title: 'Calls', align: 'right', render: (route) => countText(route.calls) },
+  { title: 'Failed', align: 'right', render: (route) => <Share part={route.failures} of={route.calls} /> },
+  { title: 'Credential refused', align: 'right', render: (route) => countText(route.refusals) },
+];
+
+/** Half of the calls were as fast, and 95 of 100. */
+function Latency({ latency }: { readonly latency: NonNullable<Provider['last_day']>['stream'] }) {
+  if (!latency) {
+    return (
+      <Text span inherit c="dimmed">
+        –
+      </Text>
+    );
+  }
+  return (
+    <Text span inherit style={{ whiteSpace: 'nowrap' }}>
+      {durationText(latency.p50_ms)}{' '}
+      <Text span inherit c="dimmed">
+        p95 {durationText(latency.p95_ms)}
+      </Text>
+    </Text>
+  );
+}
+
+function Share({ part, of }: { readonly part: number; readonly of: number }) {
+  if (of === 0) {
+    return (
+      <Text span inherit c="dimmed">
+        –
+      </Text>
+    );
+  }
+  return (
+    <>
+      {countText(part)}{' '}
+      <Text span inherit c="dimmed">
+        ({shareText(part / of)})
+      </Text>
+    </>
+  );
+}
+
+function Health({ provider }: { readonly provider: Provider }) {
+  if (!provider.is_on) return <Text c="dimmed">{provider.has_key ? 'Switched off' : 'No key'}</Text>;
+  if (provider.routes.length === 0) return <Text c="dimmed">Not used yet</Text>;
+  const out = provider.routes.filter(({ state }) => state !== 'in-use');
+  if (out.length === 0) return isFailing(provider) ? <Badge color="orange">Errors</Badge> : <Badge color="green">Well</Badge>;
+  return <Badge color="red">{out.length === 1 ? '1 route is out' : `${out.length} routes are out`}</Badge>;
+}
+
+const failingShare = 0.1;
+
+function isFailing({ last_day: day }: Provider): boolean {
+  return day !== null && day.failures + day.refusals >= day.calls * failingShare;
+}
+
+function RouteState({ route }: { readonly route: Route }) {
+  if (route.state === 'in-use') return <Badge color="green">In use</Badge>;
+  return (
+    <>
+      <Badge color={route.state === 'ejected' ? 'red' : 'orange'}>
+        {route.state === 'ejected' ? 'Left alone' : 'Being tried'}
+      </Badge>
+      <Text component="div" size="xs" c="dimmed">
+        {route.reason === 'refused' ? 'credential refused' : 'failures in a row'}
+        {route.state === 'ejected' && (
+          <>
+            , until <TimeAgo at={route.ejected_until} />
+          </>
+        )}
+      </Text>
     </>
   );
 }

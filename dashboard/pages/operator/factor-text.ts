@@ -1,0 +1,20 @@
+// What an account pays beside the list prices: millionths in the API, a factor for people.
+const one = 1_000_000;
+
+/** `×1`, `×0.9`, `×1.25` */
+export function factorText(ppm: number): string {
+  return `×${ppm / one}`;
+}
+
+/** For a field, without the sign. */
+export function factorField(ppm: number): string {
+  return String(ppm / one);
+}
+
+/** Of a text that somebody typed; null: it is no factor from 0 to 1000 with at most six decimals. */
+export function ppmFromText(text: string): number | null {
+  const match = /^[×x]?\s*(\d{1,4})(?:\.(\d{0,6}))?$/i.exec(text.trim());
+  if (!match) return null;
+  const ppm = Number(match[1]) * one + Number((match[2] ?? '').padEnd(6, '0'));
+  return ppm <= 1_000 * one ? ppm : null;
+}

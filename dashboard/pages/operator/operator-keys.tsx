@@ -1,0 +1,122 @@
+// Keys of any account, and stopping them.
+import { ActionIcon, Group, Menu, Text } from '@mantine/core';
+import { IconBan, IconDots, IconKey, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
+import type { Output, Query } from '../../api/client.ts';
+import { useApiPages, useChange } from '../../api/use-api.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { AppLink } from '../../parts/link.tsx';
+import { Money } from '../../parts/money.tsx';
+import { showDone, showError } from '../../parts/notify.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { KeyState } from '../keys/key-state.tsx';
+
+type Key = Output<'GET /operator/keys'>['data'][number];
+
+export function OperatorKeys({ filters }: { readonly filters: Query<'GET /operator/keys'> }) {
+  const pages = useApiPages('GET /operator/keys', { query: filters });
+  const isOfAccount = filters.account !== undefined;
+  return (
+    <Panel flush>
+      <DataTable
+        label="API keys"
+        pages={pages}
+        columns={isOfAccount ? columns.filter(({ title }) => title !== 'Account') : columns}
+        rowKey={(key) => key.id}
+        empty={<EmptyState icon={IconKey} title={isOfAccount ? 'No keys yet' : 'No key fits'} />}
+      />
+    </Panel>
+  );
+}
+
+const columns: readonly Column<Key>[] = [
+  {
+    title: 'Key',
+    phone: 'title',
+    render: (key) => (
+      <>
+        <Group gap="xs" wrap="nowrap">
+          <Text fw={500} truncate maw={240} title={key.name}>
+            {key.name || 'Without a name'}
+          </Text>
+          <KeyState state={key.state} />
+        </Group>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {key.hint}
+        </Text>
+      </>
+    ),
+  },
+  {
+    title: 'Account',
+    render: (key) => (
+      <AppLink to="/operator/accounts/$accountId" params={{ accountId: key.account_id }}>
+        {key.account_name}
+      </AppLink>
+    ),
+  },
+  { title: 'Mode', render: (key) => (key.mode === 'live' ? 'Live' : 'Test') },
+  { title: 'Today', align: 'right', render: (key) => <Money short micros={key.today.spent_micros} /> },
+  { title: 'This month', align: 'right', render: (key) => <Money short micros={key.this_month.spent_micros} /> },
+  { title: 'Last used', render: (key) => <TimeAgo at={key.last_used_at} never="Never" /> },
+  { title: '', width: 60, align: 'right', render: (key) => <KeyMenu row={key} /> },
+];
+
+function KeyMenu({ row }: { readonly row: Key }) {
+  const invalidates = ['GET /operator/keys', 'GET /operator/audit-log'] as const;
+  const disable = useChange('POST /operator/keys/:key/disable', { invalidates });
+  const enable = useChange('POST /operator/keys/:key/enable', { invalidates });
+  const revoke = useChange('POST /operator/keys/:key/revoke', { invalidates });
+  if (row.state === 'revoked') return null;
+  const params = { key: row.id };
+  const name = `“${row.name}” of ${row.account_name}`;
+  const askToDisable = () =>
+    confirm({
+      title: `Disable the key ${name}?`,
+      text: 'Its requests are refused within seconds. Its owners can enable it again: freeze the account to keep them from it.',
+      action: 'Disable',
+      run: async () => {
+        await disable.mutateAsync({ params });
+        showDone(`The key ${name} is disabled.`);
+      },
+    });
+  const askToRevoke = () =>
+    confirm({
+      title: `Revoke the key ${name}?`,
+      text: `${row.hint} stops working within seconds, for good.`,
+      action: 'Revoke',
+      danger: true,
+      run: async () => {
+        await revoke.mutateAsync({ params });
+        showDone(`The key ${name} is revoked.`);
+      },
+    });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon aria-label={`Actions for ${row.name}`}>
+          <IconDots size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {row.disabled_at === null ? (
+          <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={askToDisable}>
+            Disable…
+          </Menu.Item>
+        ) : (
+          <Menu.Item
+            leftSection={<IconPlayerPlay size={16} aria-hidden />}
+            onClick={() => void enable.mutateAsync({ params }).catch(showError)}
+          >
+            Enable
+          </Menu.Item>
+        )}
+        <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={askToRevoke}>
+          Revoke…
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,85 @@
+// Everybody who can sign in.
+import { Badge, Group, Stack, Text } from '@mantine/core';
+import { IconUsers } from '@tabler/icons-react';
+import { useUrlState } from '../../../app/url-state.ts';
+import type { Output } from '../../../api/client.ts';
+import { useApiPages } from '../../../api/use-api.ts';
+import { DataTable, type Column } from '../../../parts/data-table.tsx';
+import { EmptyState } from '../../../parts/empty-state.tsx';
+import { AppLink } from '../../../parts/link.tsx';
+import { PageHeader } from '../../../parts/page-header.tsx';
+import { Panel } from '../../../parts/panel.tsx';
+import { SearchField } from '../../../parts/search-field.tsx';
+import { TimeAgo } from '../../../parts/time-ago.tsx';
+import { ResetLinkButton } from '../reset-link-button.tsx';
+
+type User = Output<'GET /operator/users'>['data'][number];
+
+export function Page() {
+  const [{ search }, setState] = useUrlState(({ q = '' }) => ({ search: q }));
+  const pages = useApiPages('GET /operator/users', { query: { search } });
+  return (
+    <>
+      <PageHeader title="Users" description="Everybody who can sign in. People come in by an invitation to an account." />
+      <Stack>
+        <SearchField
+          label="Search by name, e-mail address or id"
+          value={search}
+          onSearch={(text) => setState({ q: text.trim() })}
+          maw={360}
+        />
+        <Panel flush>
+          <DataTable
+            label="Users"
+            pages={pages}
+            columns={columns}
+            rowKey={(user) => user.id}
+            empty={
+              <EmptyState icon={IconUsers} title="No user fits" text="Try another part of the name or the e-mail address." />
+            }
+          />
+        </Panel>
+      </Stack>
+    </>
+  );
+}
+
+const columns: readonly Column<User>[] = [
+  {
+    title: 'User',
+    phone: 'title',
+    render: (user) => (
+      <>
+        <Group gap="xs">
+          <Text fw={500}>{user.name}</Text>
+          {user.is_operator && <Badge color="accent">Operator</Badge>}
+        </Group>
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {user.email}
+          {user.email_verified ? '' : ' (not proved)'}
+        </Text>
+      </>
+    ),
+  },
+  {
+    title: 'Accounts',
+    render: (user) =>
+      user.accounts.length === 0 ? (
+        <Text c="dimmed">None</Text>
+      ) : (
+        user.accounts.map((account) => (
+          <Text key={account.id} component="div" size="sm">
+            <AppLink to="/operator/accounts/$accountId" params={{ accountId: account.id }}>
+              {account.name}
+            </AppLink>{' '}
+            <Text span inherit c="dimmed">
+              {account.role}
+            </Text>
+          </Text>
+        ))
+      ),
+  },
+  { title: 'Second factor', render: (user) => (user.second_factor ? 'On' : 'Off') },
+  { title: 'Created', render: (user) => <TimeAgo at={user.created_at} /> },
+  { title: '', align: 'right', render: (user) => <ResetLinkButton userId={user.id} email={user.email} /> },
+];

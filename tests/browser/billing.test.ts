@@ -1,0 +1,147 @@
+// Billing and the operator's area in a real browser, with a local Stripe.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { hooksOfFile } from '../support/file-hooks.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answerStatus } from '../support/upstream.ts';
+import { startStripe, type LocalStripe } from '../support/stripe.ts';
+
+const hooks = hooksOfFile();
+let stripe: LocalStripe;
+let gateway: TestGateway;
+let browser: TestBrowser;
+let owner: DashboardClient;
+let operator: DashboardClient;
+
+before(async () => {
+  [stripe, browser] = await Promise.all([startStripe(hooks), openBrowser()]);
+  gateway = await startGateway({ stripe: stripe.config });
+  stripe.sendTo(gateway.url);
+  owner = await signIn(gateway, { name: 'Ada Lovelace' });
+  operator = await signIn(gateway, { role: null, operator: true, name: 'Grace Hopper' });
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+function heading(page: Page, name: string) {
+  return page.getByRole('heading', { level: 1, name, exact: true });
+}
+
+test('an owner tops up by card: to the checkout and back, and the money is there, once', async () => {
+  // The payment page is another site.
+  const ignores = new RegExp(`another origin was asked for ${stripe.url}/pay/`);
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, async (page) => {
+    await page.goto('/billing');
+    await page.getByText('Nothing has moved yet').waitFor();
+    await checkAccessibility(page);
+    await page.getByRole('button', { name: 'Top up' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Top up by card' });
+    const amount = dialog.getByRole('textbox', { name: 'Amount' });
+    await amount.fill('1');
+    await dialog.getByRole('button', { name: 'Continue to payment' }).click();
+    await dialog.getByText('The least is $5.00.').waitFor();
+    await checkAccessibility(page);
+    await dialog.getByText('$25.00', { exact: true }).click();
+    assert.equal(await amount.inputValue(), '25.00');
+    await dialog.getByRole('button', { name: 'Continue to payment' }).click();
+    await page.getByRole('heading', { name: 'Pay $25.00' }).waitFor();
+    const url = page.url();
+    await page.getByRole('button', { name: 'Pay' }).click();
+    await heading(page, 'Billing').waitFor();
+    await stripe.pay(url);
+    await page.getByText('$25.00 is in your balance').waitFor();
+    await page
+      .getByRole('table', { name: 'Statement' })
+      .getByText(/Top-up by card/)
+      .waitFor();
+    assert.equal((await gateway.balance(owner.account)).postedMicros, 25_000_000);
+    await checkAccessibility(page);
+    await takePicture(page, 'billing');
+  });
+});
+
+test('an operator makes an account, credits it once, and sees what the log says', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
+    await page.goto('/operator/accounts');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    const create = page.getByRole('dialog', { name: 'Create account' });
+    await create.getByRole('textbox', { name: 'Name' }).fill('Acme Research');
+    await create.getByRole('button', { name: 'Create account' }).click();
+    await heading(page, 'Acme Research').waitFor();
+    await checkAccessibility(page);
+
+    await page.getByRole('button', { name: 'Credit', exact: true }).click();
+    const credit = page.getByRole('dialog', { name: 'Credit Acme Research' });
+    await credit.getByRole('textbox', { name: 'Amount' }).fill('12.345678');
+    await credit.getByRole('textbox', { name: 'Reason' }).fill('Bank transfer 7');
+    await credit.getByRole('button', { name: 'Continue' }).click();
+    await credit.getByRole('row', { name: /After this credit \$12\.345678/ }).waitFor();
+    await checkAccessibility(page);
+    await credit.getByRole('button', { name: 'Credit $12.345678' }).dblclick();
+    await page.getByRole('table', { name: 'Statement' }).getByText('Bank transfer 7').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1)!;
+    assert.equal((await gateway.balance(id)).postedMicros, 12_345_678);
+
+    await page.getByRole('button', { name: 'Freeze…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click();
+    await page.getByText('This account is frozen').waitFor();
+    for (const tab of ['Prices and limits', 'Members', 'Keys', 'Audit log']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel', { name: tab }).waitFor();
+      await checkAccessibility(page);
+    }
+    await page.getByRole('table', { name: 'Audit log' }).getByText('account.credit').waitFor();
+  });
+});
+
+test('billing and the operator’s pages can be read in light and dark, on a desk and on a phone', async () => {
+  const { account } = owner;
+  const paid = stripe.paymentOf(stripe.open(fieldsOf(1_900), 'link').url);
+  await stripe.deliver(stripe.completed(paid));
+  const { key } = await gateway.makeKey({ account, mode: 'live', name: 'Production backend' });
+  gateway.upstream.on('/v1/responses', answerStatus(500));
+  for (const path of ['/v1/responses', '/v1/responses']) {
+    await gateway.post(path, { key, body: { model: 'gpt-5-mini', input: 'Hello' } });
+  }
+  const pages: readonly (readonly [string, string, DashboardClient])[] = [
+    ['billing', `/billing?account=${account}`, owner],
+    ['accounts', '/operator/accounts', operator],
+    ['account', `/operator/accounts/${account}`, operator],
+    ['account-terms', `/operator/accounts/${account}?tab=terms`, operator],
+    ['account-members', `/operator/accounts/${account}?tab=members`, operator],
+    ['account-adjust', `/operator/accounts/${account}?adjust=credit`, operator],
+    ['keys', '/operator/keys', operator],
+    ['users', '/operator/users', operator],
+    ['payments', '/operator/payments', operator],
+    ['providers', '/operator/providers', operator],
+    ['catalogue', '/operator/catalogue', operator],
+    ['settings', '/operator/settings?own=yes', operator],
+    ['audit', '/operator/audit', operator],
+  ];
+  for (const [colorScheme, viewport, size] of [
+    ['light', undefined, 'desk'],
+    ['dark', undefined, 'desk'],
+    ['light', phone, 'phone'],
+  ] as const) {
+    for (const [name, path, { cookie }] of pages) {
+      await browser.withPage({ baseUrl: gateway.url, cookie, colorScheme, viewport }, async (page) => {
+        await page.goto(path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForFunction('!document.querySelector("[aria-busy=true]")');
+        await checkAccessibility(page);
+        const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        assert.equal(await page.evaluate<number>(overflow), 0, `${name} is wider than the ${size}`);
+        await takePicture(page, `${name}-${size}-${colorScheme}`);
+      });
+    }
+  }
+});
+
+function fieldsOf(cents: number) {
+  return { 'line_items[0][price_data][unit_amount]': String(cents), 'line_items[0][price_data][currency]': 'usd' };
+}
