@@ -1,11 +1,10 @@
-// Who belongs to the account, and who is invited.
-import { Badge, Button, Select, Stack, Text } from '@mantine/core';
-import { IconUsers } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
+// Who belongs to the account, and as what.
+import { Badge, Button, Group, Select, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { IconUserPlus, IconUsers } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useAccount, useIsAtLeast } from '../../app/account.ts';
 import type { Output } from '../../api/client.ts';
-import { sessionQuery, useUser } from '../../api/session.ts';
+import { useUser } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
@@ -14,27 +13,29 @@ import { showDone, showError } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
-import { roleOptions, roleTitle } from './roles.ts';
+import { isLastOwner, isRole, roleOptions, roleTexts, roleTitle, type Role } from './roles.ts';
 
 type Member = Output<'GET /accounts/:account/members'>['data'][number];
-type Invitation = Output<'GET /accounts/:account/invitations'>['data'][number];
 
 export function MembersPanel() {
-  const isAdmin = useIsAtLeast('admin');
+  const mayInvite = useIsAtLeast('admin');
   const [isInviting, setInviting] = useState(false);
   return (
-    <>
-      <Panel
-        title="Members"
-        description="Members see everything and use the playground. Admins also manage keys and invite. Owners also pay and manage members."
-        actions={isAdmin && <Button onClick={() => setInviting(true)}>Invite</Button>}
-        flush
-      >
-        <Members />
-      </Panel>
-      {isAdmin && <Invitations />}
+    <Panel
+      title="Members"
+      description="Members see everything and use the playground. Admins also manage keys and invite. Owners also pay and manage members."
+      actions={
+        mayInvite && (
+          <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={() => setInviting(true)}>
+            Invite
+          </Button>
+        )
+      }
+      flush
+    >
+      <Members />
       <InviteDialog opened={isInviting} onClose={() => setInviting(false)} />
-    </>
+    </Panel>
   );
 }
 
@@ -42,57 +43,34 @@ function Members() {
   const members = useApi('GET /accounts/:account/members', {});
   const isOwner = useIsAtLeast('owner');
   const user = useUser();
-  const setRole = useChange('PATCH /accounts/:account/members/:user', {
-    invalidates: ['GET /accounts/:account/members', 'GET /session'],
-    onSuccess: () => showDone('The role is changed.'),
-  });
-  const columns: Column<Member>[] = [
-    {
-      title: 'Name',
-      phone: 'title',
-      render: ({ name, email, user_id: id }) => (
-        <Stack gap={0}>
-          <Text inherit fw={500}>
-            {name}
-            {id === user.id && ' (you)'}
-          </Text>
-          <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {email}
-          </Text>
-        </Stack>
-      ),
-    },
+  const all = members.data?.data ?? [];
+  const columns: readonly Column<Member>[] = [
+    { title: 'Name', phone: 'title', render: (member) => <MemberName member={member} isSelf={member.user_id === user.id} /> },
     {
       title: 'Role',
-      width: 170,
-      render: ({ role, name, user_id: id }) =>
-        isOwner ? (
-          <Select
-            aria-label={`Role of ${name}`}
-            data={roleOptions('owner')}
-            value={role}
-            allowDeselect={false}
-            onChange={(value) =>
-              value && void setRole.mutateAsync({ params: { user: id }, body: { role: value } }).catch(showError)
-            }
-          />
+      width: 150,
+      render: (member) =>
+        isOwner && !isLastOwner(all, member) ? (
+          <RoleSelect member={member} isSelf={member.user_id === user.id} />
         ) : (
-          roleTitle(role)
+          <Text inherit>{roleTitle(member.role)}</Text>
         ),
     },
     {
       title: 'Second factor',
-      render: ({ second_factor: isOn }) => (
-        <Badge variant="light" color={isOn ? 'green' : 'gray'}>
-          {isOn ? 'On' : 'Off'}
-        </Badge>
-      ),
+      width: 130,
+      render: ({ second_factor: isOn }) => <Badge color={isOn ? 'green' : 'gray'}>{isOn ? 'On' : 'Off'}</Badge>,
     },
     { title: 'Joined', render: ({ joined_at: at }) => <TimeAgo at={at} /> },
     {
       title: '',
       align: 'right',
-      render: (member) => <LeaveButton member={member} isOwner={isOwner} isSelf={member.user_id === user.id} />,
+      width: 110,
+      render: (member) => {
+        if (isLastOwner(all, member)) return null;
+        if (member.user_id === user.id) return <LeaveButton />;
+        return isOwner && <RemoveButton member={member} />;
+      },
     },
   ];
   return (
@@ -103,91 +81,118 @@ function Members() {
       error={members.error}
       onRetry={() => void members.refetch()}
       rowKey={({ user_id: id }) => id}
-      empty={<EmptyState icon={IconUsers} title="No members" />}
+      empty={<EmptyState icon={IconUsers} title="No members" text="Nobody can sign in to this account yet." />}
     />
   );
 }
 
-type LeaveProps = { readonly member: Member; readonly isOwner: boolean; readonly isSelf: boolean };
+function MemberName({ member: { name, email }, isSelf }: { readonly member: Member; readonly isSelf: boolean }) {
+  return (
+    <Stack gap={0}>
+      <Group gap="xs">
+        <Text inherit fw={500} style={{ overflowWrap: 'anywhere' }}>
+          {name}
+        </Text>
+        {isSelf && <Badge color="accent">You</Badge>}
+      </Group>
+      <Text size="sm" c="dimmed" fw={400} style={{ overflowWrap: 'anywhere' }}>
+        {email}
+      </Text>
+    </Stack>
+  );
+}
 
-function LeaveButton({ member, isOwner, isSelf }: LeaveProps) {
+function RoleSelect({ member, isSelf }: { readonly member: Member; readonly isSelf: boolean }) {
+  const change = useChange('PATCH /accounts/:account/members/:user', {
+    invalidates: ['GET /accounts/:account/members', 'GET /session'],
+  });
+  const set = async (role: Role) => {
+    await change.mutateAsync({ params: { user: member.user_id }, body: { role } });
+    showDone(isSelf ? `You are ${withArticle(role)} now.` : `${member.name} is ${withArticle(role)} now.`);
+  };
+  const choose = (role: Role) => {
+    if (role === member.role) return;
+    // What cannot be taken back alone is asked for twice: whoever is an owner can take the role from the one who gave it.
+    if (!isSelf && role !== 'owner') {
+      set(role).catch(showError);
+      return;
+    }
+    confirm({
+      title: isSelf ? 'Give up being an owner?' : `Make ${member.name} an owner?`,
+      text: isSelf
+        ? 'Only another owner can make you one again.'
+        : `Owners pay, name the account and manage its members. ${member.name} could remove you, too.`,
+      action: isSelf ? `Become ${withArticle(role)}` : 'Make an owner',
+      danger: isSelf,
+      run: () => set(role),
+    });
+  };
+  return (
+    <Select
+      aria-label={`Role of ${member.name}`}
+      data={roleOptions('owner')}
+      value={member.role}
+      allowDeselect={false}
+      disabled={change.isPending}
+      onChange={(value) => isRole(value) && choose(value)}
+      renderOption={({ option: { value, label } }) => (
+        <div>
+          <Text inherit>{label}</Text>
+          {isRole(value) && (
+            <Text size="xs" c="dimmed">
+              {roleTexts[value]}
+            </Text>
+          )}
+        </div>
+      )}
+      comboboxProps={{ width: 260, position: 'bottom-start' }}
+      maw={140}
+    />
+  );
+}
+
+function withArticle(role: Role): string {
+  return role === 'member' ? 'a member' : `an ${role}`;
+}
+
+function RemoveButton({ member }: { readonly member: Member }) {
   const { name: accountName } = useAccount();
-  const client = useQueryClient();
-  const leave = useChange('POST /accounts/:account/leave', {
-    onSuccess: () => {
-      // Nothing of the account is left to be shown.
-      client.clear();
-      location.assign('/');
-    },
-  });
-  const remove = useChange('DELETE /accounts/:account/members/:user', {
-    invalidates: ['GET /accounts/:account/members'],
-    onSuccess: () => void client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
-  });
-  if (!isSelf && !isOwner) return null;
+  const remove = useChange('DELETE /accounts/:account/members/:user', { invalidates: ['GET /accounts/:account/members'] });
   const ask = () =>
     confirm({
-      title: isSelf ? `Leave ${accountName}?` : `Remove ${member.name}?`,
-      text: isSelf
-        ? 'You see nothing of it any more, until somebody invites you again. Its keys go on working.'
-        : `${member.email} sees nothing of ${accountName} any more, at once. Keys that were made by this member go on working.`,
-      action: isSelf ? 'Leave' : 'Remove',
+      title: `Remove ${member.name}?`,
+      text: `${member.email} sees nothing of ${accountName} any more, at once. Keys that ${member.name} made go on working.`,
+      action: 'Remove',
       danger: true,
-      run: () => (isSelf ? leave.mutateAsync({}) : remove.mutateAsync({ params: { user: member.user_id } })),
+      run: async () => {
+        await remove.mutateAsync({ params: { user: member.user_id } });
+        showDone(`${member.name} is removed.`);
+      },
     });
   return (
     <Button variant="subtle" color="red" size="compact-sm" onClick={ask}>
-      {isSelf ? 'Leave' : 'Remove'}
+      Remove<VisuallyHidden> {member.name}</VisuallyHidden>
     </Button>
   );
 }
 
-function Invitations() {
-  const invitations = useApi('GET /accounts/:account/invitations', {});
-  const withdraw = useChange('DELETE /accounts/:account/invitations/:invitation', {
-    invalidates: ['GET /accounts/:account/invitations'],
-    onSuccess: () => showDone('The invitation is withdrawn.'),
+function LeaveButton() {
+  const { name: accountName } = useAccount();
+  const leave = useChange('POST /accounts/:account/leave', {
+    // A fresh page forgets all that was seen of the account.
+    onSuccess: () => location.assign('/'),
   });
-  if (invitations.data?.data.length === 0) return null;
-  const columns: Column<Invitation>[] = [
-    {
-      title: 'E-mail',
-      phone: 'title',
-      render: ({ email }) => (
-        <Text inherit style={{ overflowWrap: 'anywhere' }}>
-          {email}
-        </Text>
-      ),
-    },
-    { title: 'Role', render: ({ role }) => roleTitle(role) },
-    { title: 'Invited by', render: ({ invited_by: name }) => name ?? 'The operator' },
-    { title: 'Expires', render: ({ expires_at: at }) => <TimeAgo at={at} /> },
-    {
-      title: '',
-      align: 'right',
-      render: ({ id }) => (
-        <Button
-          variant="subtle"
-          color="red"
-          size="compact-sm"
-          onClick={() => void withdraw.mutateAsync({ params: { invitation: id } }).catch(showError)}
-        >
-          Withdraw
-        </Button>
-      ),
-    },
-  ];
+  const ask = () =>
+    confirm({
+      title: `Leave ${accountName}?`,
+      text: 'You see nothing of it any more, until somebody invites you again. Keys that you made go on working.',
+      action: 'Leave',
+      danger: true,
+      run: () => leave.mutateAsync({}),
+    });
   return (
-    <Panel title="Invitations" flush>
-      <DataTable
-        label="Invitations"
-        columns={columns}
-        rows={invitations.data?.data}
-        error={invitations.error}
-        onRetry={() => void invitations.refetch()}
-        rowKey={({ id }) => id}
-        empty={null}
-      />
-    </Panel>
+    <Button variant="subtle" color="red" size="compact-sm" onClick={ask}>
+      Leave
+    </Button>
   );
 }

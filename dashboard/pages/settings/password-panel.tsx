@@ -1,6 +1,7 @@
 // A new password, which ends all other sessions.
 import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showDone } from '../../parts/notify.ts';
@@ -8,23 +9,26 @@ import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkNewPassword, passwordHint } from '../sign-in/fields.ts';
+import { checkOwnPassword, OwnerOfPassword } from './own-password.tsx';
 
 export function PasswordPanel() {
   const profile = useApi('GET /profile', {});
   return (
-    <Panel title="Password" description="Changing it signs you out everywhere else.">
-      <QueryView query={profile}>
-        {({ has_password: hasPassword }) =>
-          hasPassword ? (
-            <PasswordForm />
-          ) : (
-            <Text>
-              You sign in through a provider and have no password here. “Forgot password” on the sign-in page makes one.
-            </Text>
-          )
-        }
-      </QueryView>
+    <Panel title="Password" description="A new one signs you out everywhere else.">
+      <QueryView query={profile}>{(data) => (data.has_password ? <PasswordForm /> : <NoPassword />)}</QueryView>
     </Panel>
+  );
+}
+
+function NoPassword() {
+  const { smtp: hasMail } = useSession().features;
+  return (
+    <Text>
+      You sign in through a provider, and have no password here.{' '}
+      {hasMail
+        ? 'To choose one, sign out and take “Forgot your password?”.'
+        : 'To choose one, ask the operator of this service for a link.'}
+    </Text>
   );
 }
 
@@ -34,26 +38,27 @@ function PasswordForm() {
     onSuccess: () => showDone('Your password is changed.'),
   });
   const form = useForm({
-    initialValues: { current: '', fresh: '' },
-    validate: { current: (current) => (current === '' ? 'Enter your password.' : null), fresh: checkNewPassword },
+    initialValues: { current: '', chosen: '' },
+    validate: { current: checkOwnPassword, chosen: checkNewPassword },
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
-    async ({ current, fresh }) => {
-      await change.mutateAsync({ body: { current_password: current, new_password: fresh } });
+    async ({ current, chosen }) => {
+      await change.mutateAsync({ body: { current_password: current, new_password: chosen } });
       form.reset();
     },
-    { current_password: 'current', new_password: 'fresh' },
+    { current_password: 'current', new_password: 'chosen' },
   );
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack maw={520}>
+        <OwnerOfPassword />
         <PasswordInput label="Current password" autoComplete="current-password" {...form.getInputProps('current')} />
         <PasswordInput
           label="New password"
           description={passwordHint}
           autoComplete="new-password"
-          {...form.getInputProps('fresh')}
+          {...form.getInputProps('chosen')}
         />
         {error && <ErrorNotice error={error} />}
         <Group>

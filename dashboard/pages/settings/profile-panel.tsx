@@ -1,8 +1,9 @@
 // Name and e-mail address of whoever is signed in.
-import { Badge, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Input, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showDone, showError } from '../../parts/notify.ts';
@@ -10,17 +11,19 @@ import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { checkEmail, checkName } from '../sign-in/fields.ts';
+import { checkOwnPassword } from './own-password.tsx';
 
 type Profile = Output<'GET /profile'>;
+type Props = { readonly profile: Profile };
 
 export function ProfilePanel() {
   const profile = useApi('GET /profile', {});
   return (
-    <Panel title="Profile">
+    <Panel title="You">
       <QueryView query={profile}>
         {(data) => (
           <Stack gap="lg" maw={520}>
-            <NameForm profile={data} />
+            <NameForm key={data.name} profile={data} />
             <Email profile={data} />
           </Stack>
         )}
@@ -29,73 +32,98 @@ export function ProfilePanel() {
   );
 }
 
-function NameForm({ profile }: { readonly profile: Profile }) {
+function NameForm({ profile }: Props) {
   const rename = useChange('PATCH /profile', {
     invalidates: ['GET /profile', 'GET /session'],
     onSuccess: () => showDone('Your name is changed.'),
   });
   const form = useForm({ initialValues: { name: profile.name }, validate: { name: checkName } });
   const { onSubmit, error, isSubmitting } = useFormSubmit(form, (body) => rename.mutateAsync({ body }), { name: 'name' });
-  const isSame = form.values.name.trim() === profile.name;
   return (
     <form onSubmit={onSubmit} noValidate>
-      <Group align="flex-end" gap="sm" wrap="nowrap">
-        <TextInput label="Name" autoComplete="name" flex={1} {...form.getInputProps('name')} />
-        <Button type="submit" variant="default" loading={isSubmitting} disabled={isSame}>
-          Save
-        </Button>
-      </Group>
-      {error && <ErrorNotice error={error} />}
+      <Stack gap="sm">
+        <TextInput label="Name" autoComplete="name" maxLength={100} {...form.getInputProps('name')} />
+        {error && <ErrorNotice error={error} />}
+        <Group>
+          <Button type="submit" variant="default" loading={isSubmitting} disabled={form.values.name.trim() === profile.name}>
+            Save the name
+          </Button>
+        </Group>
+      </Stack>
     </form>
   );
 }
 
-function Email({ profile }: { readonly profile: Profile }) {
+function Email({ profile }: Props) {
+  const { smtp: hasMail } = useSession().features;
   const [isOpen, setOpen] = useState(false);
   const resend = useChange('POST /auth/verify-email/send', {
     onSuccess: () => showDone(`A link is on its way to ${profile.email}.`),
   });
+  const close = () => setOpen(false);
   return (
-    <Stack gap={4}>
-      <Text fw={600}>E-mail</Text>
+    <Input.Wrapper label="E-mail" labelElement="div">
       <Group gap="sm">
         <Text style={{ overflowWrap: 'anywhere' }}>{profile.email}</Text>
-        <Badge variant="light" color={profile.email_verified ? 'green' : 'orange'}>
-          {profile.email_verified ? 'Confirmed' : 'Not confirmed'}
-        </Badge>
+        {profile.email_verified && <Badge color="green">Confirmed</Badge>}
+        {!profile.email_verified && hasMail && <Badge color="orange">Not confirmed</Badge>}
       </Group>
-      <Group gap="sm" mt={4}>
-        <Button variant="default" onClick={() => setOpen(true)} disabled={!profile.has_password}>
-          Change e-mail
-        </Button>
-        {!profile.email_verified && (
-          <Button variant="subtle" loading={resend.isPending} onClick={() => void resend.mutateAsync({}).catch(showError)}>
-            Send the confirmation again
+      {!profile.has_password && (
+        <Text size="sm" c="dimmed" mt={4}>
+          To change it, choose a password first.
+        </Text>
+      )}
+      <Group gap="sm" mt="sm">
+        {profile.has_password && (
+          <Button variant="default" onClick={() => setOpen(true)}>
+            Change the e-mail
+          </Button>
+        )}
+        {!profile.email_verified && hasMail && (
+          <Button variant="subtle" loading={resend.isPending} onClick={() => resend.mutate({}, { onError: showError })}>
+            Send the link again
           </Button>
         )}
       </Group>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Change e-mail">
-        <EmailForm onClose={() => setOpen(false)} />
+      <Modal opened={isOpen} onClose={close} title="Change the e-mail">
+        <EmailForm profile={profile} onClose={close} />
       </Modal>
-    </Stack>
+    </Input.Wrapper>
   );
 }
 
-function EmailForm({ onClose }: { readonly onClose: () => void }) {
+function EmailForm({ profile, onClose }: Props & { readonly onClose: () => void }) {
+  const [proving, setProving] = useState<string | null>(null);
   const change = useChange('POST /profile/email', { invalidates: ['GET /profile', 'GET /session'] });
   const form = useForm({
     initialValues: { email: '', password: '' },
-    validate: { email: checkEmail, password: (password) => (password === '' ? 'Enter your password.' : null) },
+    validate: { email: checkEmail, password: checkOwnPassword },
   });
   const { onSubmit, error, isSubmitting } = useFormSubmit(
     form,
-    async (body) => {
-      const { next } = await change.mutateAsync({ body });
-      showDone(next === 'done' ? 'Your e-mail is changed.' : `Open the link that is on its way to ${body.email.trim()}.`);
+    async ({ email, password }) => {
+      const { next } = await change.mutateAsync({ body: { email: email.trim(), password } });
+      if (next === 'check-email') {
+        setProving(email.trim());
+        return;
+      }
+      showDone('Your e-mail is changed.');
       onClose();
     },
     { email: 'email', password: 'password' },
   );
+  if (proving !== null) {
+    return (
+      <Stack>
+        <Text role="status" style={{ overflowWrap: 'anywhere' }}>
+          Open the link that is on its way to {proving}. Until then you sign in with {profile.email}.
+        </Text>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
+      </Stack>
+    );
+  }
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack>
@@ -103,11 +131,11 @@ function EmailForm({ onClose }: { readonly onClose: () => void }) {
         <PasswordInput label="Your password" autoComplete="current-password" {...form.getInputProps('password')} />
         {error && <ErrorNotice error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
             Cancel
           </Button>
           <Button type="submit" loading={isSubmitting}>
-            Change e-mail
+            Change
           </Button>
         </Group>
       </Stack>

@@ -1,19 +1,30 @@
 import { encode } from 'uqr';
 
+type Props = {
+  readonly text: string;
+  /** For screen readers. */
+  readonly label: string;
+};
+
+const sizePixels = 188;
+/** In modules: what scanners need around it. */
+const border = 4;
+
 /** Drawn here: the secret in it goes to no other server. Dark on light in both colour schemes, as cameras expect. */
-export function QrCode({ text, label, size = 184 }: { readonly text: string; readonly label: string; readonly size?: number }) {
-  const { data, size: modules } = encode(text, { border: 2 });
+export function QrCode({ text, label }: Props) {
+  const { data, size } = encode(text, { border });
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
   return (
     <svg
-      width={size}
-      height={size}
-      viewBox={`0 0 ${modules} ${modules}`}
+      width={sizePixels}
+      height={sizePixels}
+      viewBox={`0 0 ${size} ${size}`}
       role="img"
       aria-label={label}
       shapeRendering="crispEdges"
+      style={{ borderRadius: 8 }}
     >
-      <rect width={modules} height={modules} fill="#fff" />
+      <rect width={size} height={size} fill="#fff" />
       <path d={path} fill="#000" />
     </svg>
   );

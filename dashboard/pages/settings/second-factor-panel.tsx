@@ -1,139 +1,89 @@
 // The second factor: on with an authenticator app, off again, new backup codes.
-import { Alert, Badge, Button, Group, Modal, PasswordInput, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { showDone } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { useFormSubmit } from '../../parts/use-form-submit.ts';
-import { QrCode } from './qr-code.tsx';
+import { BackupCodesDialog } from './backup-codes-dialog.tsx';
+import { OwnPasswordForm } from './own-password.tsx';
+import { SecondFactorSetup } from './second-factor-setup.tsx';
 
-type Open = 'start' | 'disable' | 'codes' | null;
+type Dialog = 'set-up' | 'turn-off' | 'new-codes';
 
 export function SecondFactorPanel() {
   const profile = useApi('GET /profile', {});
-  const [open, setOpen] = useState<Open>(null);
+  const [open, setOpen] = useState<Dialog | null>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
   const close = () => setOpen(null);
+  const showCodes = (made: readonly string[]) => {
+    close();
+    setCodes(made);
+  };
   return (
-    <Panel title="Second factor" description="A code of your authenticator app, asked for after the password.">
-      <QueryView query={profile}>
-        {({ has_password: hasPassword, second_factor: factor }) => (
-          <Stack align="flex-start">
-            <Group gap="sm">
-              <Badge variant="light" color={factor.enabled ? 'green' : 'gray'}>
-                {factor.enabled ? 'On' : 'Off'}
-              </Badge>
-              {factor.enabled && <Text c="dimmed">{`${factor.backup_codes_left} backup codes left`}</Text>}
-            </Group>
-            {!hasPassword && <Text>Your provider asks for its own second factor, if you have one there.</Text>}
-            <Group gap="sm">
-              {factor.enabled ? (
-                <>
-                  <Button variant="default" onClick={() => setOpen('codes')}>
-                    New backup codes
-                  </Button>
-                  <Button variant="subtle" color="red" onClick={() => setOpen('disable')}>
-                    Turn off
-                  </Button>
-                </>
-              ) : (
-                hasPassword && <Button onClick={() => setOpen('start')}>Set up</Button>
-              )}
-            </Group>
-          </Stack>
-        )}
-      </QueryView>
-      <Modal opened={open === 'start'} onClose={close} title="Set up the second factor" closeOnClickOutside={false}>
-        <Setup onClose={close} />
+    <Panel title="Second factor" description="A code of an authenticator app, asked for after your password.">
+      <QueryView query={profile}>{(data) => <Standing profile={data} onOpen={setOpen} />}</QueryView>
+      <Modal opened={open === 'set-up'} onClose={close} title="Set up the second factor" closeOnClickOutside={false}>
+        <SecondFactorSetup onClose={close} onDone={showCodes} />
       </Modal>
-      <Modal opened={open === 'disable'} onClose={close} title="Turn off the second factor">
+      <Modal opened={open === 'turn-off'} onClose={close} title="Turn off the second factor">
         <TurnOff onClose={close} />
       </Modal>
-      <Modal opened={open === 'codes'} onClose={close} title="New backup codes" closeOnClickOutside={false}>
-        <NewCodes onClose={close} />
+      <Modal opened={open === 'new-codes'} onClose={close} title="New backup codes">
+        <NewCodes onClose={close} onDone={showCodes} />
       </Modal>
+      <BackupCodesDialog codes={codes} onClose={() => setCodes(null)} />
     </Panel>
   );
 }
 
-type Closing = { readonly onClose: () => void };
+type StandingProps = { readonly profile: Output<'GET /profile'>; readonly onOpen: (dialog: Dialog) => void };
 
-/** Password, then the app, then the backup codes. */
-function Setup({ onClose }: Closing) {
-  const [started, setStarted] = useState<Output<'POST /profile/second-factor'> | null>(null);
-  const [isConfirmed, setConfirmed] = useState(false);
-  const start = useChange('POST /profile/second-factor', { onSuccess: setStarted });
-  if (!started) {
-    return <PasswordStep action="Continue" onClose={onClose} send={(body) => start.mutateAsync({ body })} />;
+function Standing({ profile: { has_password: hasPassword, second_factor: factor }, onOpen }: StandingProps) {
+  if (!factor.enabled) {
+    return (
+      <Stack align="flex-start">
+        <Badge color="gray">Off</Badge>
+        {hasPassword ? (
+          <Button onClick={() => onOpen('set-up')}>Set up</Button>
+        ) : (
+          <Text>You sign in through a provider: it asks for a second factor of its own, if you have one there.</Text>
+        )}
+      </Stack>
+    );
   }
-  if (isConfirmed) return <BackupCodes codes={started.backup_codes} onClose={onClose} />;
-  return <Confirm started={started} onConfirmed={() => setConfirmed(true)} />;
-}
-
-type ConfirmProps = { readonly started: Output<'POST /profile/second-factor'>; readonly onConfirmed: () => void };
-
-function Confirm({ started, onConfirmed }: ConfirmProps) {
-  const confirm = useChange('POST /profile/second-factor/confirm', {
-    invalidates: ['GET /profile', 'GET /session', 'GET /profile/sessions'],
-    onSuccess: onConfirmed,
-  });
-  const form = useForm({
-    initialValues: { code: '' },
-    validate: { code: (code) => (/^\d{6}$/.test(code.replaceAll(' ', '')) ? null : 'Enter the six digits.') },
-  });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(
-    form,
-    ({ code }) => confirm.mutateAsync({ body: { code: code.replaceAll(' ', '') } }),
-    { code: 'code' },
-  );
+  const left = factor.backup_codes_left;
   return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        <Text>Scan this with your authenticator app, then enter the code that it shows.</Text>
-        <Group justify="center">
-          <QrCode text={started.uri} label="QR code of the secret" />
-        </Group>
-        <Group gap="xs" wrap="nowrap">
-          <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            Or type in:{' '}
-            <Text span ff="monospace" inherit>
-              {started.secret}
-            </Text>
-          </Text>
-          <CopyButton text={started.secret} label="Copy the secret" />
-        </Group>
-        <TextInput
-          label="Code"
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          maxLength={7}
-          data-autofocus
-          {...form.getInputProps('code')}
-        />
-        {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button type="submit" loading={isSubmitting}>
-            Turn on
+    <Stack align="flex-start">
+      <Group gap="sm">
+        <Badge color="green">On</Badge>
+        <Text c={left <= 2 ? 'var(--mantine-color-orange-light-color)' : 'dimmed'}>
+          {left === 1 ? '1 backup code left' : `${left} backup codes left`}
+          {left <= 2 && ': make new ones'}
+        </Text>
+      </Group>
+      {hasPassword && (
+        <Group gap="sm">
+          <Button variant="default" onClick={() => onOpen('new-codes')}>
+            New backup codes
+          </Button>
+          <Button variant="subtle" color="red" onClick={() => onOpen('turn-off')}>
+            Turn off
           </Button>
         </Group>
-      </Stack>
-    </form>
+      )}
+    </Stack>
   );
 }
 
-function NewCodes({ onClose }: Closing) {
-  const [codes, setCodes] = useState<readonly string[] | null>(null);
+function NewCodes({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: (codes: readonly string[]) => void }) {
   const renew = useChange('POST /profile/second-factor/backup-codes', {
     invalidates: ['GET /profile'],
-    onSuccess: ({ backup_codes: fresh }) => setCodes(fresh),
+    onSuccess: ({ backup_codes: codes }) => onDone(codes),
   });
-  if (codes) return <BackupCodes codes={codes} onClose={onClose} />;
   return (
-    <PasswordStep
+    <OwnPasswordForm
       text="The codes that you have now stop working."
       action="Make new codes"
       onClose={onClose}
@@ -142,74 +92,21 @@ function NewCodes({ onClose }: Closing) {
   );
 }
 
-function TurnOff({ onClose }: Closing) {
+function TurnOff({ onClose }: { readonly onClose: () => void }) {
   const disable = useChange('POST /profile/second-factor/disable', {
-    invalidates: ['GET /profile', 'GET /session', 'GET /profile/sessions'],
+    invalidates: ['GET /profile', 'GET /session', 'GET /profile/sessions', 'GET /accounts/:account/members'],
     onSuccess: () => {
       showDone('The second factor is off.');
       onClose();
     },
   });
   return (
-    <PasswordStep
-      text="From then on your password alone signs you in."
+    <OwnPasswordForm
+      text="From then on your password alone signs you in. Your backup codes stop working."
       action="Turn off"
       danger
       onClose={onClose}
       send={(body) => disable.mutateAsync({ body })}
     />
-  );
-}
-
-function BackupCodes({ codes, onClose }: Closing & { readonly codes: readonly string[] }) {
-  return (
-    <Stack>
-      <Alert color="orange" variant="light">
-        Keep these codes where you will find them without your phone. Each signs you in once; they are shown only now.
-      </Alert>
-      <SimpleGrid cols={2} spacing="xs">
-        {codes.map((code) => (
-          <Text key={code} ff="monospace" ta="center">
-            {code}
-          </Text>
-        ))}
-      </SimpleGrid>
-      <Group justify="flex-end">
-        <CopyButton text={codes.join('\n')} label="Copy the codes" wide />
-        <Button onClick={onClose}>Done</Button>
-      </Group>
-    </Stack>
-  );
-}
-
-type PasswordStepProps = Closing & {
-  readonly text?: string;
-  readonly action: string;
-  readonly danger?: boolean;
-  readonly send: (body: { readonly password: string }) => Promise<unknown>;
-};
-
-function PasswordStep({ text, action, danger = false, send, onClose }: PasswordStepProps) {
-  const form = useForm({
-    initialValues: { password: '' },
-    validate: { password: (password) => (password === '' ? 'Enter your password.' : null) },
-  });
-  const { onSubmit, error, isSubmitting } = useFormSubmit(form, send, { password: 'password' });
-  return (
-    <form onSubmit={onSubmit} noValidate>
-      <Stack>
-        {text !== undefined && <Text>{text}</Text>}
-        <PasswordInput label="Your password" autoComplete="current-password" data-autofocus {...form.getInputProps('password')} />
-        {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" color={danger ? 'red' : undefined} loading={isSubmitting}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   );
 }

@@ -1,5 +1,5 @@
 // Where the user is signed in, and ending it.
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Text, VisuallyHidden } from '@mantine/core';
 import { IconDevices } from '@tabler/icons-react';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
@@ -15,52 +15,15 @@ type Session = Output<'GET /profile/sessions'>['data'][number];
 
 export function SessionsPanel() {
   const sessions = useApi('GET /profile/sessions', {});
-  const end = useChange('DELETE /profile/sessions/:session', {
-    invalidates: ['GET /profile/sessions'],
-    onSuccess: () => showDone('That session is ended.'),
-  });
   const endOthers = useChange('POST /profile/sessions/revoke-others', {
     invalidates: ['GET /profile/sessions'],
     onSuccess: () => showDone('You are signed out everywhere else.'),
   });
   const rows = sessions.data?.data.toSorted((one, other) => Number(other.current) - Number(one.current));
-  const columns: Column<Session>[] = [
-    {
-      title: 'Signed in with',
-      phone: 'title',
-      render: ({ user_agent: userAgent, current }) => (
-        <Group gap="xs">
-          <Text inherit>{deviceName(userAgent)}</Text>
-          {current && (
-            <Badge variant="light" color="green">
-              This one
-            </Badge>
-          )}
-        </Group>
-      ),
-    },
-    { title: 'Address', render: ({ address }) => address || '–' },
-    { title: 'Since', render: ({ created_at: at }) => <TimeAgo at={at} /> },
-    {
-      title: '',
-      align: 'right',
-      render: ({ id, current }) =>
-        current ? null : (
-          <Button
-            variant="subtle"
-            color="red"
-            size="compact-sm"
-            onClick={() => void end.mutateAsync({ params: { session: id } }).catch(showError)}
-          >
-            End
-          </Button>
-        ),
-    },
-  ];
   const askForOthers = () =>
     confirm({
       title: 'Sign out everywhere else?',
-      text: 'All sessions but this one end at once.',
+      text: 'All your sessions but this one end at once.',
       action: 'Sign out elsewhere',
       danger: true,
       run: () => endOthers.mutateAsync({}),
@@ -68,27 +31,65 @@ export function SessionsPanel() {
   return (
     <Panel
       title="Sessions"
-      description="Where you are signed in. Each ends by itself after seven days without use."
+      description="Where you are signed in. Each ends after seven days without use."
       actions={
-        (rows?.length ?? 0) > 1 && (
+        rows?.some(({ current }) => !current) && (
           <Button variant="default" onClick={askForOthers}>
-            Sign out elsewhere
+            Sign out everywhere else
           </Button>
         )
       }
       flush
     >
-      <Stack gap={0}>
-        <DataTable
-          label="Sessions"
-          columns={columns}
-          rows={rows}
-          error={sessions.error}
-          onRetry={() => void sessions.refetch()}
-          rowKey={({ id }) => id}
-          empty={<EmptyState icon={IconDevices} title="No sessions" />}
-        />
-      </Stack>
+      <DataTable
+        label="Sessions"
+        columns={columns}
+        rows={rows}
+        error={sessions.error}
+        onRetry={() => void sessions.refetch()}
+        rowKey={({ id }) => id}
+        empty={<EmptyState icon={IconDevices} title="No sessions" />}
+      />
     </Panel>
+  );
+}
+
+const columns: readonly Column<Session>[] = [
+  {
+    title: 'Signed in with',
+    phone: 'title',
+    render: ({ user_agent: userAgent, current }) => (
+      <Group gap="xs">
+        <Text inherit fw={500} title={userAgent}>
+          {deviceName(userAgent)}
+        </Text>
+        {current && <Badge color="green">This session</Badge>}
+      </Group>
+    ),
+  },
+  { title: 'Address', render: ({ address }) => address || 'Unknown' },
+  { title: 'Signed in', render: ({ created_at: at }) => <TimeAgo at={at} /> },
+  { title: '', align: 'right', width: 120, render: (session) => (session.current ? null : <EndButton session={session} />) },
+];
+
+function EndButton({ session: { id, user_agent: userAgent, address } }: { readonly session: Session }) {
+  const end = useChange('DELETE /profile/sessions/:session', {
+    invalidates: ['GET /profile/sessions'],
+    onSuccess: () => showDone('That session has ended.'),
+  });
+  return (
+    <Button
+      variant="subtle"
+      color="red"
+      size="compact-sm"
+      loading={end.isPending}
+      onClick={() => end.mutate({ params: { session: id } }, { onError: showError })}
+    >
+      Sign out
+      <VisuallyHidden>
+        {' '}
+        {deviceName(userAgent)} {address}
+      </VisuallyHidden>
+    </Button>
   );
 }

@@ -1,0 +1,83 @@
+// Switching the second factor on: the password, then the secret for the app, then a code that proves that the app has it.
+import { Button, Center, Group, Input, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import type { Output } from '../../api/client.ts';
+import { useChange } from '../../api/use-api.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ErrorNotice } from '../../parts/error-notice.tsx';
+import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { OwnPasswordForm } from './own-password.tsx';
+import { QrCode } from './qr-code.tsx';
+import { checkCode, codeOf, inGroups } from './second-factor-texts.ts';
+
+type Started = Output<'POST /profile/second-factor'>;
+type Props = {
+  readonly onClose: () => void;
+  /** With the backup codes. */
+  readonly onDone: (codes: readonly string[]) => void;
+};
+
+export function SecondFactorSetup({ onClose, onDone }: Props) {
+  const [started, setStarted] = useState<Started | null>(null);
+  const start = useChange('POST /profile/second-factor', { onSuccess: setStarted });
+  if (started) return <Confirm started={started} onClose={onClose} onConfirmed={() => onDone(started.backup_codes)} />;
+  return (
+    <OwnPasswordForm
+      text="You need an authenticator app on your phone, or a password manager that makes codes."
+      action="Continue"
+      onClose={onClose}
+      send={(body) => start.mutateAsync({ body })}
+    />
+  );
+}
+
+type ConfirmProps = { readonly started: Started; readonly onClose: () => void; readonly onConfirmed: () => void };
+
+function Confirm({ started, onClose, onConfirmed }: ConfirmProps) {
+  const confirm = useChange('POST /profile/second-factor/confirm', {
+    invalidates: ['GET /profile', 'GET /session', 'GET /profile/sessions', 'GET /accounts/:account/members'],
+    onSuccess: onConfirmed,
+  });
+  const form = useForm({ initialValues: { code: '' }, validate: { code: checkCode } });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    ({ code }) => confirm.mutateAsync({ body: { code: codeOf(code) } }),
+    { code: 'code' },
+  );
+  return (
+    <form onSubmit={onSubmit} noValidate>
+      <Stack>
+        <Text>Scan this with your app, then enter the code that it shows.</Text>
+        <Center>
+          <QrCode text={started.uri} label="QR code of the secret" />
+        </Center>
+        <Input.Wrapper label="Or type the secret in" labelElement="div">
+          <Group gap="xs" wrap="nowrap">
+            <Text ff="monospace" size="sm">
+              {inGroups(started.secret)}
+            </Text>
+            <CopyButton text={started.secret} label="Copy the secret" />
+          </Group>
+        </Input.Wrapper>
+        <TextInput
+          label="Code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={11}
+          autoFocus
+          {...form.getInputProps('code')}
+        />
+        {error && <ErrorNotice error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isSubmitting}>
+            Turn on
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
