@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
+import { hashPassword } from '../../src/users/password.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
+import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startStripe, type LocalStripe } from '../support/stripe.ts';
+import { totpCode } from '../support/totp.ts';
 
 type ApiRecord = {
   readonly created_at: string;
@@ -21,11 +25,15 @@ type ApiRecord = {
 
 const password = 'correct horse battery';
 
+const hooks = hooksOfFile();
+let stripe: LocalStripe;
 let gateway: TestGateway;
 let browser: TestBrowser;
 
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  stripe = await startStripe(hooks);
+  [gateway, browser] = await Promise.all([startGateway({ stripe: stripe.config }), openBrowser()]);
+  stripe.sendTo(gateway.url);
 });
 after(async () => {
   await browser.close();
@@ -107,8 +115,182 @@ test('the file that usage gives has the records of the API, row by row', async (
   });
 });
 
-async function fillIn(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
-  for (const [label, value] of Object.entries(values)) await page.getByRole('textbox', { name: label }).fill(value);
+test('who is invited comes in as a member, and sees nothing that members may not do', async () => {
+  const owner = await signIn(gateway, { role: 'owner', name: 'Grace Hopper' });
+  await owner.post(`/accounts/${owner.account}/keys`, { mode: 'live', name: 'Backend' });
+  const link = await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/settings?tab=account');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const dialog = page.getByRole('dialog');
+    await fillIn(dialog, { 'E-mail': 'alan@example.com' });
+    await dialog.getByRole('button', { name: 'Invite' }).click();
+    return dialog.getByRole('region', { name: 'The invitation link' }).innerText();
+  });
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto(link);
+    await page.getByText(/^Grace Hopper invites you to the account .* as a member\.$/).waitFor();
+    await fillIn(page, { 'Your name': 'Alan Turing', Password: password });
+    await page.getByRole('button', { name: 'Accept' }).click();
+
+    const goTo = async (name: string) => {
+      await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    };
+    await goTo('Keys');
+    await page.getByRole('row', { name: /Backend/ }).waitFor();
+    await seesNone(page, ['Create key', 'Actions for Backend']);
+    await goTo('Billing');
+    await page.getByText('Owners of the account can top it up by card. Ask one of them.').waitFor();
+    await seesNone(page, ['Top up', 'Save']);
+    await goTo('Settings');
+    await page.getByRole('tab', { name: 'Account', exact: true }).click();
+    await page.getByRole('row', { name: /Grace Hopper/ }).waitFor();
+    assert.equal(await page.getByRole('switch', { name: 'Keep answers' }).isDisabled(), true);
+    await seesNone(page, ['Invite', 'Save', 'Remove']);
+    assert.equal(await page.getByRole('combobox', { name: /^Role of/ }).count(), 0);
+    assert.equal(await page.getByRole('navigation', { name: 'Operator' }).count(), 0);
+  });
+});
+
+test('a second factor is set up and asked for, also after the operator made a link for a new password', async () => {
+  const email = 'barbara@example.com';
+  const user = await signIn(gateway, { name: 'Barbara Liskov', email, passwordHash: await hashPassword(password) });
+  const operator = await signIn(gateway, { role: null, operator: true });
+  const secret = await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+    await page.goto('/settings');
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const dialog = page.getByRole('dialog');
+    await fillIn(dialog, { 'Your password': password });
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    const shown = /[A-Z2-7]{16,}/.exec(await dialog.getByText('Or type in:').innerText())![0];
+    await fillIn(dialog, { Code: totpCode(shown, -1) });
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('10 backup codes left').waitFor();
+    await page.getByRole('button', { name: 'You: Barbara Liskov' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await enter(page, { email, entered: password, code: totpCode(shown) });
+    return shown;
+  });
+  const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{ link: string }>();
+  await browser.withPage({ baseUrl: gateway.url, ignores: /status of 40[14]/ }, async (page) => {
+    await page.goto(link);
+    await fillIn(page, { Password: 'another long password' });
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('Your new password is set.').waitFor();
+    await fillIn(page, { 'E-mail': email, Password: password });
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The e-mail address or the password is wrong.').waitFor();
+    await enter(page, { email, entered: 'another long password', code: totpCode(secret, 1) });
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'This link has ended' }).waitFor();
+  });
+});
+
+test('a top-up is in the balance once, however often and in whatever order Stripe tells of it', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores: new RegExp(stripe.url) }, async (page) => {
+    await page.goto('/billing');
+    await figure(page, 'Available').getByText('$0.00', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Top up' }).click();
+    await fillIn(page, { Amount: '25' });
+    await page.getByRole('button', { name: 'Continue to payment' }).click();
+    await page.getByRole('heading', { name: 'Pay $25.00' }).waitFor();
+
+    // The customer is back before Stripe has told anybody.
+    const payment = stripe.paymentOf(page.url());
+    await page.goto(payment.session.successUrl);
+    await page.getByText('Waiting for the payment of $25.00').waitFor();
+    const paid = stripe.paidLater(payment);
+    const begun = stripe.completed(payment, { paid: false });
+    const replies = await Promise.all([paid, paid, begun, stripe.completed(payment)].map((event) => stripe.deliver(event)));
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+    await page.getByText('$25.00 is in your balance').waitFor();
+    await figure(page, 'Available').getByText('$25.00', { exact: true }).first().waitFor();
+
+    for (const event of [begun, paid, stripe.expired(payment)]) assert.equal((await stripe.deliver(event)).status, 200);
+    await page.reload();
+    await figure(page, 'Available').getByText('$25.00', { exact: true }).first().waitFor();
+    const credit = page.getByRole('row', { name: /Credit/ });
+    await credit.first().waitFor();
+    assert.equal(await credit.count(), 1);
+  });
+  await hasBalance(owner.account, 25_000_000);
+});
+
+test('what an operator credits is there once, with its reason, for the owner and in the audit log', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  const operator = await signIn(gateway, { role: null, operator: true });
+  await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie, ignores: /ERR_FAILED/ }, async (page) => {
+    await page.goto('/operator/accounts');
+    await page.getByRole('searchbox').fill(owner.account);
+    await page.getByRole('row', { name: owner.account }).getByRole('button').click();
+    await page.getByRole('button', { name: 'Credit', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await fillIn(dialog, { Amount: '40.000001', Reason: 'Bank transfer 2026-117' });
+    await dialog.getByRole('button', { name: 'Continue' }).dblclick();
+    await dialog.getByRole('row', { name: 'After this credit $40.000001' }).waitFor();
+    await hasBalance(owner.account, 0);
+    // The answer is lost on its way, so the operator tries again.
+    const loseAnswer = async (route: Route) => {
+      await route.fetch();
+      await route.abort();
+    };
+    await page.route('**/adjustments', loseAnswer, { times: 1 });
+    await dialog.getByRole('button', { name: 'Credit $40.000001' }).dblclick();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('button', { name: 'Credit $40.000001' }).dblclick();
+    await dialog.waitFor({ state: 'hidden' });
+    await figure(page, 'Available').getByText('$40.000001').waitFor();
+
+    await page.goto(`/operator/audit?of=${owner.account}`);
+    const entry = page.getByRole('row', { name: /account\.credit/ });
+    await entry.getByText(operator.email).waitFor();
+    assert.equal(await entry.count(), 1);
+  });
+  await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
+    await page.goto('/billing');
+    await figure(page, 'Available').getByText('$40.000001', { exact: true }).first().waitFor();
+    await page.getByRole('row', { name: /Credit Bank transfer 2026-117/ }).waitFor();
+    assert.equal(await page.getByRole('row', { name: /Credit/ }).count(), 1);
+  });
+  await hasBalance(owner.account, 40_000_001);
+  const { data } = (await operator.get(`/operator/audit-log?account=${owner.account}`)).json<{ data: { after: object }[] }>();
+  assert.deepEqual(
+    data.map(({ after: credited }) => credited),
+    [{ mode: 'live', amount_micros: 40_000_001, note: 'Bank transfer 2026-117', available_micros: 40_000_001 }],
+  );
+});
+
+async function fillIn(place: Page | Locator, values: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, value] of Object.entries(values)) await place.getByRole('textbox', { name: label }).fill(value);
+}
+
+type Entering = { readonly email: string; readonly entered: string; readonly code: string };
+
+/** Signs in with both factors. */
+async function enter(page: Page, { email, entered, code }: Entering): Promise<void> {
+  await fillIn(page, { 'E-mail': email, Password: entered });
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await fillIn(page, { Code: code });
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+}
+
+async function seesNone(page: Page, buttons: readonly string[]): Promise<void> {
+  for (const name of buttons) assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+}
+
+/** A figure with its label. */
+function figure(page: Page, label: string): Locator {
+  return page.getByText(label, { exact: true }).locator('..');
+}
+
+async function hasBalance(account: string, micros: number): Promise<void> {
+  assert.equal((await gateway.balance(account)).availableMicros, micros);
 }
 
 /** All of `GET /v1/usage`, in small pages. */
