@@ -22,6 +22,8 @@ const pages = [
   '/operator/accounts',
   '/operator/accounts/:account',
   '/operator/keys',
+  '/operator/users',
+  '/operator/payments',
   '/operator/providers',
   '/operator/catalogue',
   '/operator/settings',
