@@ -9,7 +9,7 @@ import { checkImageModels } from './image-models.ts';
 import { checkModels } from './models.ts';
 import { resolveProviders } from './providers.ts';
 import { checkReservedNames } from './reserved-names.ts';
-import { resolveSearch } from './search.ts';
+import { resolveSearch, searchWarnings } from './search.ts';
 import { defaultTimeouts, type Config } from './schema.ts';
 import { checkSignup, plainHttpWarnings, resolveOidc, resolveSmtp } from './sign-in.ts';
 import { resolveStorage } from './storage.ts';
@@ -57,6 +57,7 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
       ...emptyFileWarnings(file),
       ...markupWarnings(fields.pricing.markup),
       ...stripeWarnings(fields.stripe),
+      ...searchWarnings(values, providers),
       ...plainHttpWarnings(server),
     ],
   });

@@ -6,7 +6,10 @@ import type { Config, ConfigFile, ProviderConfig } from './schema.ts';
 
 type Providers = Readonly<Record<string, ProviderConfig>>;
 
-/** Throws ConfigError for a name that is no search provider or is switched off, and for a price that cannot be kept exactly. */
+/**
+ * A provider of the list that is switched off is left out, as a route to one is; `searchWarnings` says so. Throws ConfigError for a name
+ * that is no search provider, and for a price that cannot be kept exactly.
+ */
 export function resolveSearch(values: FieldValues, providers: Providers): Config['search'] {
   const { providers: names, ...search } = values.fields.search;
   checkPrice(values, search.price_usd);
@@ -16,7 +19,17 @@ export function resolveSearch(values: FieldValues, providers: Providers): Config
     if (names!.indexOf(name) === index) continue;
     throw values.faultAt(path, { problem: `names ${name} a second time`, remedy: 'Name each provider once.' });
   }
-  return { ...search, providers: names ?? switchedOn(providers) };
+  return { ...search, providers: names?.filter((name) => providers[name]?.enabled) ?? switchedOn(providers) };
+}
+
+/** Of the providers that the file's list names in vain. */
+export function searchWarnings({ fields }: FieldValues, providers: Providers): string[] {
+  const off = (fields.search.providers ?? []).filter((name) => !providers[name]?.enabled);
+  return off.map((name) => {
+    const variable = knownProviders[name]?.keyVariable ?? knownProviders[name]?.addressVariable;
+    const remedy = variable ? `${variable} in the environment does it` : 'under `providers`';
+    return `search.providers names ${name}, which is switched off: it is not asked. Remove it from the list, or switch it on: ${remedy}.`;
+  });
 }
 
 /** By kind; those of one kind in the order in which they stand in the file. */
@@ -39,12 +52,6 @@ function checkName(
       remedy: `Add it under \`providers\` with one of the kinds ${searchKinds.join(', ')}, or use one of these names.`,
     });
   }
-  if (provider?.enabled) return;
-  const variable = known?.keyVariable ?? known?.addressVariable;
-  throw faultAt(path, {
-    problem: `names ${name}, which is switched off`,
-    remedy: `Remove it from the list, or switch it on${variable ? `: ${variable} in the environment does it` : ' under `providers`'}.`,
-  });
 }
 
 /** Prices are kept in microdollars. */
