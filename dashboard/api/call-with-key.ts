@@ -35,9 +35,3 @@ export function costInComment(comment: string): number | null {
   const match = /\bcost_micros=(\d+)/.exec(comment);
   return match && Number(match[1]);
 }
-
-/** Where the answer comes from when it was not made for this request, as `hit`; null: it was. */
-export function cacheInHead(response: Response): string | null {
-  for (const [name, value] of response.headers) if (/^x-.+-cache$/.test(name)) return value;
-  return null;
-}

@@ -12,7 +12,7 @@ export type ChangeKey = Exclude<EndpointKey, ReadKey>;
 export type Output<Key extends EndpointKey> = OutputOf<Contract[Key]>;
 export type Query<Key extends EndpointKey> = QueryOf<Contract[Key]>;
 export type Body<Key extends EndpointKey> = BodyOf<Contract[Key]>;
-export type Params<Key extends EndpointKey> = ParametersOf<Key>;
+type Params<Key extends EndpointKey> = ParametersOf<Key>;
 
 /** A part may be left out where it has no field, or none that is required. */
 type Part<Name extends string, Fields> = string extends keyof Fields
@@ -36,17 +36,11 @@ export async function api<Key extends EndpointKey>(key: Key, input: Input<Key>, 
   return call<Output<Key>>(method, fillPath(path, params) + queryText(query), body, signal);
 }
 
-/** The address of a GET, for a link: a download. */
-export function apiUrl<Key extends ReadKey>(key: Key, input: Omit<Input<Key>, 'body'>): string {
-  const { params, query } = input as AnyInput;
-  return apiPath + fillPath(key.slice('GET '.length), params) + queryText(query);
-}
-
 /**
  * For what the contract does not list. `path` is below `/dashboard-api`; a body is sent as JSON. Throws ApiError.
  * A 204 gives undefined.
  */
-export async function call<Answer>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+async function call<Answer>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
   const response = await reach(apiPath + path, {
     method,
     signal,

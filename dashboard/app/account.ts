@@ -10,7 +10,7 @@ export type Mode = 'live' | 'test';
 const storedName = 'account';
 
 /** The account that the page is of: the address's, else the one last chosen, else the first. null: the address names one of others. */
-export function chooseAccount(accounts: readonly Account[], asked: string | undefined): Account | null {
+function chooseAccount(accounts: readonly Account[], asked: string | undefined): Account | null {
   const find = (id: string | null | undefined) => accounts.find((account) => account.id === id);
   if (asked !== undefined) return find(asked) ?? null;
   return find(readStored(storedName)) ?? accounts[0] ?? null;

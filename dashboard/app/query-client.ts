@@ -22,6 +22,6 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
 }
 
 /** The session has ended, or there never was one. */
-export function isSignedOut(error: unknown): boolean {
+function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401 && error.code === 'not_signed_in';
 }

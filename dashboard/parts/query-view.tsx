@@ -18,7 +18,7 @@ export function QueryView<Data>({ query, skeleton, children }: Props<Data>) {
   return skeleton ?? <LoadingLines />;
 }
 
-export function LoadingLines() {
+function LoadingLines() {
   return (
     <Stack gap="sm" aria-busy aria-label="Loading">
       <Skeleton h={14} w="70%" />

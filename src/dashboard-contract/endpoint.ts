@@ -28,8 +28,6 @@ export function endpoint<Output>() {
   return <const Shape extends Endpoint>(shape: Shape): Shape & Answering<Output> => shape;
 }
 
-export type Endpoints = Readonly<Record<EndpointName, Endpoint>>;
-
 export type OutputOf<E> = E extends Answering<infer Output> ? Output : never;
 /** Of an endpoint that takes none. */
 type Nothing = Readonly<Record<string, never>>;
@@ -38,7 +36,7 @@ export type QueryOf<E> = E extends { readonly query: infer Schema extends TObjec
 export type BodyOf<E> = E extends { readonly body: infer Schema extends TObject } ? Static<Schema> : Nothing;
 
 /** The names behind colons: of `GET /accounts/:account/keys/:key`, `account` and `key`. */
-export type ParameterOf<Name extends string> = Name extends `${string}:${infer Rest}`
+type ParameterOf<Name extends string> = Name extends `${string}:${infer Rest}`
   ? Rest extends `${infer Parameter}/${infer Further}`
     ? Parameter | ParameterOf<Further>
     : Rest

@@ -8,7 +8,7 @@ export const KeyState = Type.Enum(['active', 'disabled', 'expired', 'revoked']);
 export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
 /** Of a UTC day or month. */
-export type KeySpend = {
+type KeySpend = {
   readonly spent_micros: number;
   /** By requests that run; it counts against the cap as well. */
   readonly held_micros: number;

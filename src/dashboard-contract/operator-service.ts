@@ -15,7 +15,7 @@ export type ProviderRoute = {
 };
 
 /** Milliseconds, within ten percent. */
-export type Latency = { readonly p50_ms: number; readonly p95_ms: number };
+type Latency = { readonly p50_ms: number; readonly p95_ms: number };
 
 /** Over all gateways; of calls, retries included. */
 export type ProviderDay = {
@@ -44,7 +44,7 @@ export type Provider = {
   readonly routes: readonly ProviderRoute[];
 };
 
-export type CatalogueProblem = {
+type CatalogueProblem = {
   readonly id: string;
   readonly name: string;
   readonly type: 'chat' | 'image';
@@ -61,7 +61,7 @@ export type CatalogueCheck = {
   readonly warnings: readonly string[];
 };
 
-export type Setting = {
+type Setting = {
   /** `server.port` */
   readonly path: string;
   /** JSON; null: not set, or a secret. */

@@ -7,7 +7,7 @@ import { endpoint } from './endpoint.ts';
 const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
 /** What is left out filters nothing. Days are of UTC, and both are included. */
-export const UsageFilters = {
+const UsageFilters = {
   mode: Mode,
   key: Type.Optional(Type.String({ maxLength: 64 })),
   /** An id of the catalogue. */

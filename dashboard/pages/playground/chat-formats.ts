@@ -1,8 +1,8 @@
 // The three wire formats from a chat's side: a request is written in each, and what comes back, whole or as a stream, becomes the same few
 // pieces of an answer.
 
-export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type Effort = (typeof efforts)[number];
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+type Effort = (typeof efforts)[number];
 
 export type Message = { readonly role: 'user' | 'assistant'; readonly text: string };
 

@@ -15,7 +15,7 @@ export type Turn = {
   readonly error: ApiError | null;
 };
 
-export type Question = {
+type Question = {
   readonly text: string;
   readonly key: string;
   readonly model: string;

@@ -5,7 +5,7 @@ import type { Access, BodyOf, Endpoint, OutputOf, ParametersOf, QueryOf } from '
 import type { Membership, Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
 
-export type Call<Name extends string, E extends Endpoint> = {
+type Call<Name extends string, E extends Endpoint> = {
   readonly context: ServerContext;
   readonly params: ParametersOf<Name>;
   readonly query: QueryOf<E>;
