@@ -44,24 +44,31 @@ export type Provider = {
   readonly routes: readonly ProviderRoute[];
 };
 
-type CatalogueProblem = {
+/** Without a price in effect it never runs; without a route only test keys may use it. */
+export type CatalogueProblem = 'no-price' | 'no-route';
+
+export type CatalogueModel = {
   readonly id: string;
   readonly name: string;
   readonly type: 'chat' | 'image';
-  /** Without a price in effect it never runs; without a route only test keys may use it. */
-  readonly problem: 'no-price' | 'no-route';
-  /** That it could run at. */
-  readonly providers: readonly string[];
+  readonly problems: readonly CatalogueProblem[];
+  /** In the order that they are tried. */
+  readonly routes: readonly CatalogueRoute[];
 };
 
-export type CatalogueCheck = {
-  readonly models: number;
-  readonly live_models: number;
-  readonly problems: readonly CatalogueProblem[];
+export type CatalogueRoute = {
+  readonly provider: string;
+  /** The provider's ids: an image model may have one for each quality. */
+  readonly models: readonly string[];
+  readonly is_on: boolean;
+};
+
+export type Catalogue = {
+  readonly data: readonly CatalogueModel[];
   readonly warnings: readonly string[];
 };
 
-type Setting = {
+export type Setting = {
   /** `server.port` */
   readonly path: string;
   /** JSON; null: not set, or a secret. */
@@ -81,6 +88,6 @@ export type ServiceSettings = {
 
 export const operatorServiceEndpoints = {
   'GET /operator/providers': endpoint<{ readonly data: readonly Provider[] }>()({ access: 'operator' }),
-  'GET /operator/catalogue-check': endpoint<CatalogueCheck>()({ access: 'operator' }),
+  'GET /operator/catalogue': endpoint<Catalogue>()({ access: 'operator' }),
   'GET /operator/settings': endpoint<ServiceSettings>()({ access: 'operator' }),
 };

@@ -55,7 +55,7 @@ test('whoever is no operator finds nothing there', async () => {
     'users',
     'payments',
     'providers',
-    'catalogue-check',
+    'catalogue',
     'settings',
     'audit-log',
   ]) {
@@ -314,13 +314,15 @@ test('providers are shown with their health and without their secrets', async ()
   assert.doesNotMatch(reply.text, /seecret|sk-/);
 });
 
-test('the catalogue check names models without a price or a route', async () => {
-  const { problems } = (await operator.get('/operator/catalogue-check')).json<{ problems: { id: string; problem: string }[] }>();
-  const mine = problems.filter(({ id }) => id.endsWith('priced-model')).map(({ id, problem }) => [id, problem]);
-  assert.deepEqual(mine, [
-    ['unpriced-model', 'no-price'],
-    ['unpriced-model', 'no-route'],
-  ]);
+test('the catalogue has all models with their routes, and says which have no price or no route', async () => {
+  type Model = { readonly id: string; readonly type: string; readonly problems: string[]; readonly routes: object[] };
+  const { data } = (await operator.get('/operator/catalogue')).json<{ data: Model[] }>();
+  const find = (id: string) => data.find((model) => model.id === id)!;
+  assert.deepEqual(find('unpriced-model').problems, ['no-price', 'no-route']);
+  assert.deepEqual(find('unpriced-model').routes, [{ provider: 'nowhere', models: ['up'], is_on: false }]);
+  assert.deepEqual(find('priced-model').problems, []);
+  assert.deepEqual(find('priced-model').routes, [{ provider: 'local', models: ['up'], is_on: true }]);
+  assert.ok(data.some(({ type, problems }) => type === 'image' && problems.includes('no-route')));
 });
 
 test('the configuration is shown without its secrets', async () => {

@@ -8,7 +8,7 @@ import { DataTable, type Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
-import { showDone, showError } from '../../parts/notify.ts';
+import { showDone } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { KeyState } from '../keys/key-state.tsx';
@@ -82,6 +82,16 @@ function KeyMenu({ row }: { readonly row: Key }) {
         showDone(`The key ${name} is disabled.`);
       },
     });
+  const askToEnable = () =>
+    confirm({
+      title: `Enable the key ${name}?`,
+      text: 'Its requests are answered again within seconds. Perhaps its owner disabled it.',
+      action: 'Enable',
+      run: async () => {
+        await enable.mutateAsync({ params });
+        showDone(`The key ${name} is enabled again.`);
+      },
+    });
   const askToRevoke = () =>
     confirm({
       title: `Revoke the key ${name}?`,
@@ -106,11 +116,8 @@ function KeyMenu({ row }: { readonly row: Key }) {
             Disable…
           </Menu.Item>
         ) : (
-          <Menu.Item
-            leftSection={<IconPlayerPlay size={16} aria-hidden />}
-            onClick={() => void enable.mutateAsync({ params }).catch(showError)}
-          >
-            Enable
+          <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={askToEnable}>
+            Enable…
           </Menu.Item>
         )}
         <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={askToRevoke}>

@@ -1,8 +1,17 @@
 // How the service is doing: its providers, its catalogue and what its configuration says.
 import { readProviders, type ProviderOverview } from '../../activity/queries.ts';
+import type { ImageModel, ImageRoute } from '../../canonical/image-model.ts';
 import { checkCatalog } from '../../catalog/check-catalog.ts';
+import type { Model, Route } from '../../catalog/model.ts';
+import type { Config } from '../../config/schema.ts';
 import { showSettings, withoutPasswords } from '../../config/shown-settings.ts';
-import type { operatorServiceEndpoints, ProviderDay, ProviderRoute } from '../../dashboard-contract/operator-service.ts';
+import type {
+  CatalogueModel,
+  CatalogueRoute,
+  operatorServiceEndpoints,
+  ProviderDay,
+  ProviderRoute,
+} from '../../dashboard-contract/operator-service.ts';
 import { isPostgresUrl } from '../../db/database.ts';
 import type { RouteState } from '../../gateway/route-health.ts';
 import type { ServerContext } from '../context.ts';
@@ -30,18 +39,22 @@ export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> 
     return { data: data.toSorted((one, other) => Number(other.is_on) - Number(one.is_on) || one.name.localeCompare(other.name)) };
   },
 
-  'GET /operator/catalogue-check': async ({ context: { gateway } }) => {
+  'GET /operator/catalogue': async ({ context: { gateway } }) => {
     const { catalog, config } = gateway;
-    const models = [
-      ...catalog.list().map((model) => catalog.liveRoutes(model)),
-      ...catalog.images.list().map((model) => catalog.images.liveRoutes(model)),
+    const found = checkCatalog(catalog, { markup: config.pricing.markup, nowMs: gateway.nowMs() });
+    const problems = Map.groupBy(found, ({ id }) => id);
+    const describe = (model: Model | ImageModel, type: CatalogueModel['type']) => ({
+      id: model.id,
+      name: model.displayName,
+      type,
+      problems: (problems.get(model.id) ?? []).map(({ problem }) => problem),
+      routes: model.routes.map((route) => toCatalogueRoute(route, config)),
+    });
+    const data = [
+      ...catalog.list().map((model) => describe(model, 'chat')),
+      ...catalog.images.list().map((model) => describe(model, 'image')),
     ];
-    return {
-      models: models.length,
-      live_models: models.filter((routes) => routes.length > 0).length,
-      problems: checkCatalog(catalog, { markup: config.pricing.markup, nowMs: gateway.nowMs() }),
-      warnings: catalog.warnings,
-    };
+    return { data, warnings: catalog.warnings };
   },
 
   'GET /operator/settings': async ({ context: { gateway, database } }) => ({
@@ -81,4 +94,9 @@ function countModels({ gateway: { catalog } }: ServerContext): ReadonlyMap<strin
 function toRoute({ upstreamModel: model, state, reason, ejectedUntilMs, calls, failures, refusals }: RouteState): ProviderRoute {
   const ejected_until = ejectedUntilMs === null ? null : new Date(ejectedUntilMs).toISOString();
   return { model, state, reason, ejected_until, calls, failures, refusals };
+}
+
+function toCatalogueRoute(route: Route | ImageRoute, { providers }: Config): CatalogueRoute {
+  const models = 'upstreamModel' in route ? [route.upstreamModel] : [...new Set(Object.values(route.upstreamModels))];
+  return { provider: route.provider, models, is_on: providers[route.provider]?.enabled ?? false };
 }

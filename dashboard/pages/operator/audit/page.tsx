@@ -3,6 +3,7 @@ import { Group, Select, Stack } from '@mantine/core';
 import { useUrlState } from '../../../app/url-state.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
+import { ActorSelect } from '../actor-select.tsx';
 import { AuditTable } from '../audit-table.tsx';
 
 /** What actions begin with. */
@@ -14,14 +15,18 @@ const kinds = [
   { value: 'member.', label: 'Members' },
   { value: 'invitation.', label: 'Invitations' },
   { value: 'user.', label: 'Users' },
+  { value: 'session.', label: 'Sessions' },
 ];
 
 export function Page() {
-  const [{ action, subject, of }, setState] = useUrlState(({ action: name, subject: id = '', of: account = '' }) => ({
-    action: kinds.find(({ value }) => value === name)?.value ?? null,
-    subject: id,
-    of: account,
-  }));
+  const [{ action, subject, of, actor }, setState] = useUrlState(
+    ({ action: name, subject: id = '', of: account = '', actor: by }) => ({
+      action: kinds.find(({ value }) => value === name)?.value ?? null,
+      subject: id,
+      of: account,
+      actor: by,
+    }),
+  );
   const known = (text: string) => (text === '' ? undefined : text);
   return (
     <>
@@ -37,6 +42,7 @@ export function Page() {
             clearable
             w={170}
           />
+          <ActorSelect value={actor ?? null} onChange={(id) => setState({ actor: id ?? undefined })} />
           <SearchField
             label="Account id"
             value={of}
@@ -52,7 +58,7 @@ export function Page() {
             maw={320}
           />
         </Group>
-        <AuditTable filters={{ action: action ?? undefined, account: known(of), subject: known(subject) }} />
+        <AuditTable filters={{ action: action ?? undefined, actor, account: known(of), subject: known(subject) }} />
       </Stack>
     </>
   );

@@ -1,100 +1,187 @@
-// What keeps models of the catalogue from running.
-import { Alert, Badge, List, Select, SimpleGrid, Stack, Text } from '@mantine/core';
-import { IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
-import { useUrlState } from '../../../app/url-state.ts';
-import type { Output } from '../../../api/client.ts';
+// Every model that the gateway knows, where it runs, and what keeps it from running.
+import { Alert, Badge, Group, List, SegmentedControl, Select, SimpleGrid, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconBook2, IconCheck } from '@tabler/icons-react';
+import type { Catalogue, CatalogueModel, CatalogueRoute } from '../../../../src/dashboard-contract/operator-service.ts';
 import { useApi } from '../../../api/use-api.ts';
+import { useUrlState } from '../../../app/url-state.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { countText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
+import { QueryView } from '../../../parts/query-view.tsx';
+import { SearchField } from '../../../parts/search-field.tsx';
 import { Stat } from '../../../parts/stat.tsx';
-
-type Problem = Output<'GET /operator/catalogue-check'>['problems'][number];
-
-const kinds: readonly { readonly value: Problem['problem']; readonly label: string }[] = [
-  { value: 'no-price', label: 'Without a price' },
-  { value: 'no-route', label: 'Without a route' },
-];
+import { inUrgency, modelFits, remedyOf, views, type View } from './catalogue-filters.ts';
 
 export function Page() {
-  const check = useApi('GET /operator/catalogue-check', {});
-  const [{ kind }, setState] = useUrlState(({ problem }) => ({
-    kind: kinds.find(({ value }) => value === problem)?.value ?? null,
-  }));
-  const data = check.data;
-  const count = (value: Problem['problem']) => data && countText(data.problems.filter(({ problem }) => problem === value).length);
+  const catalogue = useApi('GET /operator/catalogue', {});
   return (
     <>
-      <PageHeader title="Catalogue" description="Models that cannot run, and why. The same as “tollgate models check” says." />
-      <Stack>
-        <SimpleGrid cols={{ base: 1, sm: 3 }}>
-          <Stat
-            label="Models that run"
-            value={data && countText(data.live_models)}
-            hint={data && `of ${countText(data.models)}`}
-          />
-          <Stat label="Without a price" value={count('no-price')} hint="They never run." />
-          <Stat label="Without a route" value={count('no-route')} hint="None of their providers is switched on." />
-        </SimpleGrid>
-        {data && data.warnings.length > 0 && (
-          <Alert color="accent" icon={<IconInfoCircle aria-hidden />} title="Good to know">
-            <List size="sm">
-              {data.warnings.map((warning) => (
-                <List.Item key={warning}>{warning}</List.Item>
-              ))}
-            </List>
-          </Alert>
-        )}
-        <Panel
-          title="Problems"
-          flush
-          actions={
-            <Select
-              aria-label="Problem"
-              placeholder="All problems"
-              data={[...kinds]}
-              value={kind}
-              onChange={(value) => setState({ problem: value ?? undefined })}
-              clearable
-              w={180}
-            />
-          }
-        >
-          <DataTable
-            label="Problems of the catalogue"
-            rows={data?.problems.filter(({ problem }) => kind === null || problem === kind)}
-            error={check.error}
-            onRetry={() => void check.refetch()}
-            columns={columns}
-            rowKey={({ id, problem }) => `${id} ${problem}`}
-            empty={<EmptyState icon={IconCircleCheck} title="Nothing to mend" text="Every model has a price and a live route." />}
-          />
-        </Panel>
-      </Stack>
+      <PageHeader
+        title="Catalogue"
+        description="Models that lack a price or a provider come first, each with what to change in the configuration."
+      />
+      <QueryView query={catalogue} skeleton={<Skeleton h={420} radius="lg" />}>
+        {(data) => <Models catalogue={data} />}
+      </QueryView>
     </>
   );
 }
 
-const columns: readonly Column<Problem>[] = [
-  {
-    title: 'Model',
-    phone: 'title',
-    render: (row) => (
-      <>
-        <Text fw={500}>{row.name}</Text>
-        <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-          {row.id}
-        </Text>
-      </>
-    ),
-  },
-  { title: 'Type', render: (row) => (row.type === 'chat' ? 'Chat' : 'Images') },
-  {
-    title: 'Problem',
-    render: (row) =>
-      row.problem === 'no-price' ? <Badge color="orange">No price in effect</Badge> : <Badge color="gray">No live route</Badge>,
-  },
-  { title: 'Its providers', render: (row) => row.providers.join(', ') || '–' },
+function isView(text: string | undefined): text is View {
+  return text !== undefined && Object.hasOwn(views, text);
+}
+
+function Models({ catalogue }: { readonly catalogue: Catalogue }) {
+  const [filters, setFilters] = useUrlState(({ q = '', show, provider = '' }) => ({
+    text: q,
+    view: isView(show) ? show : ('all' as const),
+    provider,
+  }));
+  const shown = inUrgency(catalogue.data.filter((model) => modelFits(model, filters)));
+  const providers = [...new Set(catalogue.data.flatMap(({ routes }) => routes.map(({ provider }) => provider)))].toSorted();
+  return (
+    <Stack>
+      <Counts models={catalogue.data} />
+      {catalogue.warnings.length > 0 && <Warnings warnings={catalogue.warnings} />}
+      <Group gap="sm">
+        <SearchField
+          label="Search models"
+          value={filters.text}
+          onSearch={(q) => setFilters({ q })}
+          style={{ flex: '1 1 220px' }}
+          maw={360}
+        />
+        <Select
+          aria-label="Provider"
+          placeholder="All providers"
+          data={providers}
+          value={filters.provider || null}
+          onChange={(provider) => setFilters({ provider: provider ?? undefined })}
+          searchable
+          clearable
+          w={190}
+        />
+        <SegmentedControl
+          aria-label="Which models"
+          data={Object.entries(views).map(([value, label]) => ({ value, label }))}
+          value={filters.view}
+          onChange={(view) => setFilters({ show: view === 'all' ? undefined : view })}
+        />
+      </Group>
+      <Panel flush>
+        <DataTable
+          label="Models of the catalogue"
+          rows={shown}
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={
+            filters.view === 'problems' && filters.text === '' && filters.provider === '' ? (
+              <EmptyState icon={IconCheck} title="Nothing needs attention" text="Every model has a price and a live route." />
+            ) : (
+              <EmptyState icon={IconBook2} title="No model fits" text="Take a filter away, or search for less." />
+            )
+          }
+        />
+      </Panel>
+    </Stack>
+  );
+}
+
+function Counts({ models }: { readonly models: readonly CatalogueModel[] }) {
+  const countOf = (fits: (model: CatalogueModel) => boolean) => countText(models.filter(fits).length);
+  return (
+    <SimpleGrid cols={{ base: 2, md: 4 }}>
+      <Stat label="Models" value={countText(models.length)} />
+      <Stat label="Live" value={countOf(({ problems }) => problems.length === 0)} />
+      <Stat label="Without a price" value={countOf(({ problems }) => problems.includes('no-price'))} />
+      <Stat label="Without a provider" value={countOf(({ problems }) => problems.includes('no-route'))} />
+    </SimpleGrid>
+  );
+}
+
+function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
+  return (
+    <Alert color="orange" variant="light" icon={<IconAlertTriangle aria-hidden />} title="To know of the models">
+      <List size="sm" spacing={4}>
+        {warnings.map((warning) => (
+          <List.Item key={warning} style={{ overflowWrap: 'anywhere' }}>
+            {warning}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+const columns: readonly Column<CatalogueModel>[] = [
+  { title: 'Model', phone: 'title', render: (model) => <Name model={model} /> },
+  { title: 'State', render: (model) => <State model={model} /> },
+  { title: 'Providers', render: ({ routes }) => <Routes routes={routes} /> },
+  { title: 'What to do', render: (model) => <Remedies model={model} /> },
 ];
+
+function Name({ model: { id, name, type } }: { readonly model: CatalogueModel }) {
+  return (
+    <>
+      <Group gap={6}>
+        <Text span inherit fw={500}>
+          {name}
+        </Text>
+        {type === 'image' && (
+          <Badge size="sm" color="gray">
+            Image
+          </Badge>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {id}
+      </Text>
+    </>
+  );
+}
+
+const looks = { 'no-price': { color: 'red', label: 'No price' }, 'no-route': { color: 'orange', label: 'No provider' } } as const;
+
+function State({ model: { problems } }: { readonly model: CatalogueModel }) {
+  return (
+    <Group gap={4} component="span" display="inline-flex">
+      {problems.length === 0 && (
+        <Badge component="span" color="green">
+          Live
+        </Badge>
+      )}
+      {problems.map((problem) => (
+        <Badge component="span" key={problem} color={looks[problem].color}>
+          {looks[problem].label}
+        </Badge>
+      ))}
+    </Group>
+  );
+}
+
+function Routes({ routes }: { readonly routes: readonly CatalogueRoute[] }) {
+  if (routes.length === 0) return <Text c="dimmed">–</Text>;
+  return (
+    <Group gap={4} component="span" display="inline-flex">
+      {routes.map(({ provider, models, is_on: isOn }, index) => (
+        <Tooltip key={index} label={`${isOn ? 'On' : 'Off'}: ${models.join(', ')}`} multiline maw={320}>
+          <Badge component="span" color={isOn ? 'green' : 'gray'} variant={isOn ? 'light' : 'outline'} tt="none">
+            {provider}
+            {!isOn && ' (off)'}
+          </Badge>
+        </Tooltip>
+      ))}
+    </Group>
+  );
+}
+
+function Remedies({ model }: { readonly model: CatalogueModel }) {
+  if (model.problems.length === 0) return <Text c="dimmed">–</Text>;
+  return model.problems.map((problem) => (
+    <Text key={problem} component="span" display="block" size="sm">
+      {remedyOf(model, problem)}
+    </Text>
+  ));
+}

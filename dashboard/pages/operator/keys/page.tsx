@@ -4,6 +4,7 @@ import { useUrlState } from '../../../app/url-state.ts';
 import type { Query } from '../../../api/client.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
+import { searchTextOf } from '../../keys/key-values.ts';
 import { OperatorKeys } from '../operator-keys.tsx';
 
 type State = NonNullable<Query<'GET /operator/keys'>['state']>[number];
@@ -31,7 +32,7 @@ export function Page() {
           <SearchField
             label="Search by name, last characters or id"
             value={search}
-            onSearch={(text) => setState({ q: text.trim() })}
+            onSearch={(text) => setState({ q: searchTextOf(text) })}
             style={{ flex: '1 1 220px' }}
             maw={360}
           />

@@ -1,105 +1,102 @@
-// What the configuration says. It is changed in its file and the environment, and read at the start.
-import { Alert, Badge, Code, Group, List, Stack, Switch, Text } from '@mantine/core';
+// What the configuration says: for reading only, because it is a file and the environment of the gateway.
+import { Alert, Group, List, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { IconAdjustments, IconAlertTriangle } from '@tabler/icons-react';
-import { useUrlState } from '../../../app/url-state.ts';
-import type { Output } from '../../../api/client.ts';
+import type { ServiceSettings } from '../../../../src/dashboard-contract/operator-service.ts';
 import { useApi } from '../../../api/use-api.ts';
-import { DataTable, type Column } from '../../../parts/data-table.tsx';
+import { useUrlState } from '../../../app/url-state.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
+import { countText } from '../../../parts/number-text.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
 import { Panel } from '../../../parts/panel.tsx';
+import { QueryView } from '../../../parts/query-view.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
-
-type Setting = Output<'GET /operator/settings'>['settings'][number];
+import { Stat } from '../../../parts/stat.tsx';
+import { isChanged, sectionsOf, type Show } from './sections.ts';
+import { SectionList } from './section-list.tsx';
 
 export function Page() {
   const settings = useApi('GET /operator/settings', {});
-  const [{ search, onlyOwn }, setState] = useUrlState(({ q = '', own }) => ({ search: q, onlyOwn: own === 'yes' }));
-  const { data } = settings;
-  const fits = ({ path, description, is_default }: Setting) =>
-    `${path} ${description}`.toLowerCase().includes(search.toLowerCase()) && !(onlyOwn && is_default);
   return (
     <>
       <PageHeader
         title="Configuration"
-        description={
-          data
-            ? `As this gateway read it at its start, on ${data.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, with its files in ${data.data_dir}.`
-            : 'As this gateway read it at its start.'
-        }
+        description="As this gateway runs. To change it, change its file or environment and start it again."
       />
-      <Stack>
-        {data && data.warnings.length > 0 && (
-          <Alert color="orange" icon={<IconAlertTriangle aria-hidden />} title="Warnings">
-            <List size="sm">
-              {data.warnings.map((warning) => (
-                <List.Item key={warning}>{warning}</List.Item>
-              ))}
-            </List>
-          </Alert>
-        )}
-        <Group gap="lg">
-          <SearchField
-            label="Search settings"
-            value={search}
-            onSearch={(text) => setState({ q: text.trim() })}
-            style={{ flex: '1 1 220px' }}
-            maw={360}
-          />
-          <Switch
-            label="Only what differs from the default"
-            checked={onlyOwn}
-            onChange={(event) => setState({ own: event.currentTarget.checked ? 'yes' : undefined })}
-          />
-        </Group>
-        <Panel flush>
-          <DataTable
-            label="Settings"
-            rows={data?.settings.filter(fits)}
-            error={settings.error}
-            onRetry={() => void settings.refetch()}
-            columns={columns}
-            rowKey={({ path }) => path}
-            empty={<EmptyState icon={IconAdjustments} title="No setting fits" />}
-          />
-        </Panel>
-      </Stack>
+      <QueryView query={settings} skeleton={<Skeleton h={420} radius="lg" />}>
+        {(data) => <Settings service={data} />}
+      </QueryView>
     </>
   );
 }
 
-const columns: readonly Column<Setting>[] = [
-  {
-    title: 'Setting',
-    phone: 'title',
-    render: (setting) => (
-      <>
-        <Text ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {setting.path}
-        </Text>
-        <Text size="xs" c="dimmed" maw={520}>
-          {setting.description.replaceAll('`', '')}
-        </Text>
-      </>
-    ),
-  },
-  {
-    title: 'Value',
-    render: (setting) => (
-      <Group gap="xs">
-        <Value setting={setting} />
-        {!setting.is_default && <Badge color="accent">Set</Badge>}
-      </Group>
-    ),
-  },
+const shows: readonly { readonly value: Show; readonly label: string }[] = [
+  { value: 'all', label: 'All' },
+  { value: 'set', label: 'Set here' },
+  { value: 'secret', label: 'Secrets' },
 ];
 
-function Value({ setting }: { readonly setting: Setting }) {
-  if (!setting.is_set) return <Text c="dimmed">Not set</Text>;
-  if (setting.is_secret) return <Text aria-label="A secret, not shown">••••••••</Text>;
+function Settings({ service }: { readonly service: ServiceSettings }) {
+  const [view, setView] = useUrlState(({ q = '', show }) => ({
+    text: q,
+    show: shows.find(({ value }) => value === show)?.value ?? 'all',
+  }));
+  const sections = sectionsOf(service.settings, view);
   return (
-    <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>
-      {typeof setting.value === 'string' ? setting.value : JSON.stringify(setting.value)}
-    </Code>
+    <Stack>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <Stat label="Database" value={service.database === 'postgres' ? 'PostgreSQL' : 'SQLite'} />
+        <Stat
+          label="Data folder"
+          value={
+            <Text component="div" fz="md" lh="2rem" ff="monospace" truncate title={service.data_dir}>
+              {service.data_dir}
+            </Text>
+          }
+        />
+        <Stat
+          label="Set here"
+          value={countText(service.settings.filter(isChanged).length)}
+          hint={`of ${countText(service.settings.length)} settings; the rest are as they come`}
+        />
+      </SimpleGrid>
+      {service.warnings.length > 0 && <Warnings warnings={service.warnings} />}
+      <Group gap="sm">
+        <SearchField
+          label="Search settings"
+          value={view.text}
+          onSearch={(q) => setView({ q })}
+          style={{ flex: '1 1 220px' }}
+          maw={360}
+        />
+        <SegmentedControl
+          aria-label="Which settings"
+          data={[...shows]}
+          value={view.show}
+          onChange={(show) => setView({ show: show === 'all' ? undefined : show })}
+        />
+      </Group>
+      {sections.length === 0 ? (
+        <Panel>
+          <EmptyState icon={IconAdjustments} title="No setting fits" text="Search for less, or look at all settings." />
+        </Panel>
+      ) : (
+        // Anew for each search, so that whatever fits is seen.
+        <SectionList key={`${view.show} ${view.text}`} sections={sections} isSearch={view.text !== '' || view.show !== 'all'} />
+      )}
+    </Stack>
+  );
+}
+
+function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
+  return (
+    <Alert color="orange" variant="light" icon={<IconAlertTriangle aria-hidden />} title="The gateway started with warnings">
+      <List size="sm" spacing={4}>
+        {warnings.map((warning) => (
+          <List.Item key={warning} style={{ overflowWrap: 'anywhere' }}>
+            {warning}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }

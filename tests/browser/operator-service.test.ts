@@ -1,0 +1,135 @@
+// The operator's pages of the service in a real browser: keys that are stopped, who changed what, the catalogue and the configuration.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { answerContent } from '../support/answers.ts';
+import { checkAccessibility, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { signIn, type DashboardClient } from '../support/dashboard.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let operator: DashboardClient;
+
+const route = (provider: string) => ({ routes: [{ provider, model: 'up' }], max_input_tokens: 10_000, max_output_tokens: 1_000 });
+
+before(async () => {
+  [gateway, browser] = await Promise.all([
+    startGateway({
+      metrics: { token: 'a-token-that-nobody-sees' },
+      models: {
+        'good-model': { ...route('local'), prices: { input: 1, output: 10 } },
+        'unpriced-model': route('nowhere'),
+      },
+      providers: {
+        nowhere: { kind: 'openai', base_url: 'http://127.0.0.1:1/v1', api_key: 'sk-nowhere', enabled: false },
+      },
+    }),
+    openBrowser(),
+  ]);
+  operator = await signIn(gateway, { operator: true, role: null, name: 'Grace Hopper', email: 'grace@example.com' });
+});
+after(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+function visit<Result>(path: string, look: (page: Page) => Promise<Result>): Promise<Result> {
+  return browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {
+    await page.goto(path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    return look(page);
+  });
+}
+
+function row(page: Page, text: string): Locator {
+  return page.getByRole('row').filter({ hasText: text });
+}
+
+async function choose(page: Page, within: Locator, button: string | RegExp, item: string): Promise<void> {
+  await within.getByRole('button', { name: button }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+function ask(key: string, model: string) {
+  return gateway.post('/v1/chat/completions', {
+    key,
+    body: { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 20 },
+  });
+}
+
+/** Until it is so; a gateway follows its database within seconds. */
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await isSo())) {
+    assert.ok(Date.now() < deadline, 'it did not come to be');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+test('a key of any account is found, disabled, enabled and revoked, and what it may do follows', async () => {
+  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }));
+  const { key, id, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1, name: 'Nightly jobs' });
+  assert.equal((await ask(key, 'good-model')).status, 200);
+  await visit('/operator/keys', async (page) => {
+    await page.getByRole('searchbox', { name: 'Search by name' }).fill(key);
+    const mine = row(page, 'Nightly jobs');
+    await mine.getByText('Active', { exact: true }).waitFor();
+    await choose(page, mine, 'Actions for Nightly jobs', 'Disable…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await mine.getByText('Disabled', { exact: true }).waitFor();
+    await waitUntil(async () => (await ask(key, 'good-model')).status === 401);
+    await choose(page, mine, 'Actions for', 'Enable…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
+    await mine.getByText('Active', { exact: true }).waitFor();
+    await waitUntil(async () => (await ask(key, 'good-model')).status === 200);
+    await choose(page, mine, 'Actions for', 'Revoke…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await mine.getByText('Revoked', { exact: true }).waitFor();
+    await waitUntil(async () => (await ask(key, 'good-model')).status === 401);
+    await checkAccessibility(page);
+  });
+  await signIn(gateway, { email: 'other@example.com' });
+  await visit(`/operator/audit?of=${account}&subject=${id}`, async (page) => {
+    await row(page, 'key.revoke').waitFor();
+    await page.getByRole('combobox', { name: 'Changed by' }).fill('grace@');
+    await page.getByRole('option', { name: 'grace@example.com' }).click();
+    await page.waitForURL((url) => url.searchParams.get('actor') === operator.userId);
+    await row(page, 'key.enable').waitFor();
+    assert.equal(await page.getByRole('row').count(), 4, 'a heading and three changes');
+    await page.getByRole('combobox', { name: 'Changed by' }).fill('other@');
+    await page.getByRole('option', { name: 'other@example.com' }).click();
+    await page.getByText('No change fits').waitFor();
+    await checkAccessibility(page);
+  });
+});
+
+test('the catalogue says first which models do not run, and what to do about it', async () => {
+  await visit('/operator/catalogue', async (page) => {
+    const first = page.getByRole('row').nth(1);
+    await first.getByText('unpriced-model').first().waitFor();
+    await first.getByText('Give it prices under models.').waitFor();
+    await first.getByText('Switch on nowhere under providers.').waitFor();
+    await page.getByRole('radiogroup', { name: 'Which models' }).getByText('Live').click();
+    await page.waitForURL((url) => url.searchParams.get('show') === 'live');
+    await page.getByRole('searchbox', { name: 'Search models' }).fill('good-model');
+    await row(page, 'good-model').getByText('local').waitFor();
+    await page.waitForURL((url) => url.searchParams.get('q') === 'good-model');
+    assert.equal(await page.getByRole('row').count(), 2, 'a heading and one model');
+  });
+});
+
+test('the configuration is searched; what was set here is told from the rest, and secrets are not shown', async () => {
+  await visit('/operator/settings', async (page) => {
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('metrics.token');
+    const setting = page.getByRole('term').filter({ hasText: 'metrics.token' }).first();
+    await setting.getByText('Set here').waitFor();
+    assert.match(await setting.locator('xpath=..').innerText(), /Hidden/);
+    await page.waitForURL((url) => url.searchParams.get('q') === 'metrics.token');
+    await page.getByRole('radio', { name: 'All' }).waitFor({ state: 'attached' });
+    assert.doesNotMatch(await page.content(), /a-token-that-nobody-sees|sk-nowhere/);
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
+    await page.getByText('No setting fits').waitFor();
+    await checkAccessibility(page);
+  });
+});
