@@ -124,7 +124,7 @@ test('what only an operator with something to do sees can be read in light and d
       await browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie, colorScheme, viewport }, async (page) => {
         await page.goto(path);
         await page.getByRole('heading', { level: 1 }).waitFor();
-        await page.waitForFunction('!document.querySelector("[aria-busy=true]")');
+        await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
         await checkAccessibility(page);
         const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
         assert.equal(await page.evaluate<number>(overflow), 0, `${name} is wider than the ${size}`);
