@@ -70,18 +70,18 @@ async function visit(page: Page, path: string): Promise<void> {
   await page.waitForLoadState('networkidle');
 }
 
-for (const { name, ...look } of looks) {
-  test(`every page: ${name}`, { timeout: 240_000 }, async (t) => {
-    for (const path of pages) {
-      await t.test(path, async () => {
-        await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie, ...look }, async (page) => {
-          await visit(page, path);
-          await takePicture(page, `${path === '/' ? 'overview' : path.slice(1).replaceAll(/[/:]+/g, '-')}-${name}`);
-          await checkAccessibility(page);
-          const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-          assert.equal(overflow, 0, 'the page runs out at its side');
-        });
-      });
-    }
+for (const path of pages) {
+  test(path, { timeout: 60_000 }, async () => {
+    await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+      await visit(page, path);
+      for (const { name, viewport, colorScheme } of looks) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize(viewport);
+        await takePicture(page, `${path === '/' ? 'overview' : path.slice(1).replaceAll(/[/:]+/g, '-')}-${name}`);
+        await checkAccessibility(page);
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+        assert.equal(overflow, 0, `the page runs out at its side: ${name}`);
+      }
+    });
   });
 }
