@@ -289,6 +289,8 @@ void describe('on the wire', () => {
   before(async () => {
     gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
     ({ key } = await newKey());
+    // A new key is a change of keys, of which the lane hears a second later, and then learns anew.
+    await setTimeout(1_200);
     await teach(key, { body });
   });
 
