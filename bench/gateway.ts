@@ -1,6 +1,6 @@
 // The gateway as an operator would run it, with billing on: the real program, a live key with money, the books in a file on disk.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChild, type Child, type ChildOptions } from './child.ts';
@@ -8,6 +8,8 @@ import { modelFor, type Play } from './workloads.ts';
 
 const root = join(import.meta.dirname, '..');
 const entry = join(root, 'dist', 'current', 'main.js');
+/** As `npm start` has them. */
+const nodeFlags = readFileSync(join(root, 'package.json'), 'utf8').match(/--[a-z-]+=\d+/g) ?? [];
 const plays: readonly Play[] = ['whole', 'burst', 'paced', 'silent', 'ahead'];
 
 /** A gateway's data folder, with an account and a live key in it. */
@@ -39,6 +41,7 @@ export function installGateway(upstreamPort: number): Installation {
         scriptArguments: ['serve'],
         env,
         ...options,
+        nodeArguments: [...nodeFlags, ...(options.nodeArguments ?? [])],
         portPattern: /listens on http:\S+:(\d+)/,
       }),
     remove: () => {

@@ -16,7 +16,9 @@ type Hit = { readonly name: string; readonly asked: Request };
 type Measured = { readonly perSecond: number; readonly cpuMicros: number };
 
 const clients = 64;
-const rounds = 5;
+/** Many and short: the machine's own pace changes from one second to the next. */
+const rounds = 25;
+const warmUps = 12;
 export const hits: readonly Hit[] = (['whole', 'burst'] as const).flatMap((play) => {
   const body = (fields: object) =>
     JSON.stringify({ ...(JSON.parse(requestBody('chat', modelFor(play, 'chat'), play === 'burst')) as object), ...fields });
@@ -42,7 +44,7 @@ export async function benchHits({ dataDir, key, start }: Installation, durationM
       { child: gateway, target: { port: gateway.port, key, request: asked } },
     ];
     // Lets the code of both be compiled.
-    for (const { child, target } of targets) await measure(child, target, durationMs * 2);
+    for (const { child, target } of targets) await measure(child, target, durationMs * warmUps);
     const figures: Measured[][] = [];
     for (let round = 0; round < rounds; round++) {
       const both: Measured[] = [];

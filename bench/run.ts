@@ -55,7 +55,7 @@ const upstream = await startChild({ script: join(import.meta.dirname, 'upstream.
 const installation = installGateway(upstream.port);
 try {
   console.log(`\n${describeMachine(installation.dataDir)}\n`);
-  if (values.hits) console.log(await benchHits(installation, values.quick ? 300 : 1_500));
+  if (values.hits) console.log(await benchHits(installation, values.quick ? 50 : 400));
   else if (values['slow-readers']) console.log(await benchSlowReaders(installation, Number(values.readers)));
   else if (values.profile === undefined) await compare(installation, upstream, values.quick ? quick : full);
   else console.log(await profileGateway(installation, values.profile));

@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setUp } from '../scripts/setup.mjs';
+import { nodeFlags, setUp } from '../scripts/setup.mjs';
 
 const entry = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'current', 'main.js');
-const child = spawn(setUp({ dev: false }), [entry, ...process.argv.slice(2)], { stdio: 'inherit' });
+const child = spawn(setUp({ dev: false }), [...nodeFlags, entry, ...process.argv.slice(2)], { stdio: 'inherit' });
 
 // The terminal sends Ctrl-C to both processes; a signal sent to this one alone is passed on. Either way the child decides when to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -26,6 +26,9 @@ const nodeLink = join(root, 'node_modules', '.bin', 'tollgate-node');
 const nodeMinimum = [24, 15];
 const lockStaleMs = 10 * 60_000;
 
+/** Of each request little outlives its answer: with room for more of them, what does is looked for less often. Also in package.json's start. */
+export const nodeFlags = ['--min-semi-space-size=16'];
+
 /**
  * Installs the locked packages and builds the server with its dashboard when they are missing or out of date; does nothing, in a few milliseconds, when not.
  * @param {{ dev: boolean }} options `dev`: with what the tests and checks need. An installation with them also serves without.

@@ -74,8 +74,8 @@ export class Activity {
     ];
   }
 
-  /** `path`: as the request's route is written. */
-  noteRequest(request: EndedRequest, path: string): void {
+  /** `path`: as the request's route is written. `count`: of requests alike; those that failed come one by one. */
+  noteRequest(request: EndedRequest, path: string, count = 1): void {
     const { accountId, keyId, mode, errorCode, costMicros } = request;
     if (accountId === undefined || keyId === undefined || mode === undefined) return;
     const nowMs = this.#nowMs();
@@ -83,7 +83,11 @@ export class Activity {
     const outcome = errorCode ?? request.cache;
     if (outcome === undefined || costMicros !== undefined) return;
     const model = request.model ?? '';
-    this.#count({ account_id: accountId, mode, day: this.#dayOf(nowMs), key_id: keyId, model_id: model, outcome }, request.saved);
+    this.#count(
+      { account_id: accountId, mode, day: this.#dayOf(nowMs), key_id: keyId, model_id: model, outcome },
+      count,
+      request.saved,
+    );
     if (errorCode === undefined) return;
     this.#keepError({
       account_id: accountId,
@@ -117,11 +121,12 @@ export class Activity {
     await this.flush().catch(this.#options.onError);
   }
 
-  #count(place: Omit<ActivityRow, (typeof counted)[number]>, saved: AnswerWorth | undefined): void {
+  #count(place: Omit<ActivityRow, (typeof counted)[number]>, requests: number, saved: AnswerWorth | undefined): void {
     const name = `${place.account_id} ${place.mode} ${place.day} ${place.key_id} ${place.model_id} ${place.outcome}`;
     const { costMicros = 0, inputTokens = 0, outputTokens = 0 } = saved ?? {};
-    const tokens = { input_tokens: inputTokens, output_tokens: outputTokens };
-    add(this.#sums, name, { ...place, requests: 1, saved_micros: costMicros as ActivityRow['saved_micros'], ...tokens }, counted);
+    const saved_micros = (costMicros * requests) as ActivityRow['saved_micros'];
+    const tokens = { input_tokens: inputTokens * requests, output_tokens: outputTokens * requests };
+    add(this.#sums, name, { ...place, requests, saved_micros, ...tokens }, counted);
   }
 
   /** The newest of each account. */

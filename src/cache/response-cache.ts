@@ -63,7 +63,7 @@ export class ResponseCache {
 
   /** A hit in memory. */
   recall(name: CacheName): CacheHit | undefined {
-    return this.#hot.get(inMemory(name));
+    return this.#hot.get(name.place);
   }
 
   /** What to do about a request that memory has no answer to. The signal ends a wait. */
@@ -146,14 +146,10 @@ export class ResponseCache {
   }
 
   #remember(name: CacheName, response: WholeResponse, forMs: number): void {
-    this.#hot.set(inMemory(name), { kind: 'hit', response }, { bytes: Buffer.byteLength(response.body), keptForMs: forMs });
+    this.#hot.set(name.place, { kind: 'hit', response }, { bytes: Buffer.byteLength(response.body), keptForMs: forMs });
   }
 
   #nowMs(): number {
     return (this.#options.nowMs ?? Date.now)();
   }
-}
-
-function inMemory({ accountId, generation, digest }: CacheName) {
-  return { scope: accountId, generation, name: digest };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
+import { jsonMembers } from '../lib/log.ts';
 import { createLog } from './log.ts';
 
 const nowMs = () => 1_800_000_000_123;
@@ -26,6 +27,11 @@ for (const name of ['debug', 'info', 'warn', 'error'] as const) {
       pino({ level: 'trace', base: null, timestamp }, { write: (line) => expected.push(line) })[name](fields, 'what happened');
       assert.deepEqual(
         written('trace', (log) => log[name](fields, 'what happened')),
+        expected,
+      );
+      if ('err' in fields) continue;
+      assert.deepEqual(
+        written('trace', (log) => log[name](jsonMembers(fields), 'what happened')),
         expected,
       );
     }

@@ -2,12 +2,12 @@
 // the time, and each request has one.
 import { pino } from 'pino';
 import type { Config } from '../config/schema.ts';
-import type { Logger } from '../lib/log.ts';
+import { jsonMembers, type Logger } from '../lib/log.ts';
 
 type Level = Config['log']['level'];
 type Lines = { readonly write: (line: string) => void };
 
-const batchLength = 8 * 1_024;
+const batchLength = 64 * 1_024;
 
 /** `flush`: writes what waits, at once. Lines are written in batches, off the requests' way, and at the latest a second later. */
 export function openLog(level: Level): { readonly log: Logger; readonly flush: () => void } {
@@ -35,18 +35,14 @@ export function createLog(level: Level, lines: Lines, nowMs: () => number = Date
   const log = pino({ level, base: null, timestamp: () => `,"time":"${isoTime(nowMs())}"` }, lines);
   const writerOf = (name: 'debug' | 'info' | 'warn' | 'error') => {
     const number = log.levels.values[name]!;
-    return (fields: object, message: string) => {
+    return (fields: object | string, message: string) => {
       if (number < log.levelVal) return;
-      if ('err' in fields) log[name](fields, message);
-      else lines.write(`{"level":${number},"time":"${isoTime(nowMs())}"${membersOf(fields)},"msg":${JSON.stringify(message)}}\n`);
+      if (typeof fields === 'object' && 'err' in fields) return log[name](fields, message);
+      const members = typeof fields === 'string' ? fields : jsonMembers(fields);
+      lines.write(`{"level":${number},"time":"${isoTime(nowMs())}"${members},"msg":${JSON.stringify(message)}}\n`);
     };
   };
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
-}
-
-function membersOf(fields: object): string {
-  const members = JSON.stringify(fields).slice(1, -1);
-  return members === '' ? '' : `,${members}`;
 }
 
 /** A time is written once for all lines of its millisecond. */

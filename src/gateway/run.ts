@@ -4,6 +4,7 @@
 import { nameRequest } from '../idempotency/request-name.ts';
 import type { IncomingRequest } from './admitted.ts';
 import { nameForCache } from './cacheable.ts';
+import { ledgerIdOf } from '../ledger/commands.ts';
 import type { Client } from './client.ts';
 import { noteWork, type Endpoint } from './endpoint.ts';
 import type { Gateway } from './gateway.ts';
@@ -34,5 +35,7 @@ export async function run(
   await runOnce(admitted, client, (answered, keeping) =>
     withinLimits(admitted, (within) => work.execute({ ...admitted, ...within }, answered, keeping)),
   );
-  return trace.cache ? { key, name, cacheName, modelId: work.modelId, provider: work.provider, stream: work.stream } : null;
+  if (!trace.cache) return null;
+  const { modelId, provider, stream } = work;
+  return { key, ledgerId: ledgerIdOf(key.accountId, key.mode), name, cacheName, modelId, provider, stream };
 }

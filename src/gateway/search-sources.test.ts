@@ -33,7 +33,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const upstreams = createUpstreams({ sweepMs: 10 });
   t.after(upstreams.close);
   const logged: Logged[] = [];
-  const write = (level: string) => (fields: object) => void logged.push({ level, ...(fields as Omit<Logged, 'level'>) });
+  const write = (level: string) => (fields: object | string) => void logged.push({ level, ...(fields as Omit<Logged, 'level'>) });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const entries = names.map((name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`);
   const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);

@@ -24,16 +24,12 @@ export class RecentAnswers {
   }
 
   get(name: RequestName): Known | undefined {
-    const entry = this.memory.get(placeOf(name));
+    const entry = this.memory.get(name.place);
     return entry && (entry.fingerprint === name.fingerprint ? entry.stored : conflict);
   }
 
   set(name: RequestName, response: WholeResponse, keptForMs: number): void {
     const entry = { fingerprint: name.fingerprint, stored: { kind: 'stored', response } } as const;
-    this.memory.set(placeOf(name), entry, { bytes: Buffer.byteLength(response.body), keptForMs });
+    this.memory.set(name.place, entry, { bytes: Buffer.byteLength(response.body), keptForMs });
   }
-}
-
-function placeOf({ keyId, generation, keyDigest }: RequestName) {
-  return { scope: keyId, generation, name: keyDigest };
 }

@@ -3,6 +3,9 @@
 import { randomFillSync } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const characters = alphabet.split('');
+/** Joined two at a time: half as many steps. */
+const pairs = characters.map((first) => characters.map((second) => first + second));
 const randomCharacters = 16;
 /** Random bytes are drawn in bulk: one system call for some 500 ids. */
 const pool = Buffer.alloc(randomCharacters * 512);
@@ -12,14 +15,14 @@ export function newId(nowMs: number = Date.now()): string {
   return timeCharacters(nowMs) + newRandomCharacters(randomCharacters);
 }
 
-/** Of the same alphabet, with five random bits in each: 26 of them cannot be guessed. At most 8192. */
+/** Of the same alphabet, with five random bits in each: 26 of them cannot be guessed. At most 8192, and an even count. */
 export function newRandomCharacters(count: number): string {
   if (used + count > pool.length) {
     randomFillSync(pool);
     used = 0;
   }
   let text = '';
-  for (const end = used + count; used < end; used++) text += alphabet[pool[used]! & 31];
+  for (const end = used + count; used < end; used += 2) text += pairs[pool[used]! & 31]![pool[used + 1]! & 31]!;
   return text;
 }
 

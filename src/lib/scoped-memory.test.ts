@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ScopedMemory } from './scoped-memory.ts';
+import { placeIn, ScopedMemory } from './scoped-memory.ts';
 
-const placeOf = (name: string, generation = 0, scope = 'acc') => ({ scope, generation, name });
+const placeOf = (name: string, generation = 0, scope = 'acc') => placeIn(scope, generation, name);
 const keptForMs = 100;
 const setUp = (bytesMax = 1_000_000) => {
   const clock = { nowMs: 1_000 };

@@ -2,12 +2,17 @@
 // a scope's older generations are dropped as soon as a newer one is seen, and what has expired is not found.
 import { LRUCache } from 'lru-cache';
 
-type Place = {
+export type Place = {
   readonly scope: string;
   readonly generation: number;
-  /** Within the two. */
-  readonly name: string;
+  /** The two and the name within them as one. */
+  readonly id: string;
 };
+
+/** All three parts: an equal name in another scope or generation is another place. */
+export function placeIn(scope: string, generation: number, name: string): Place {
+  return { scope, generation, id: `${scope} ${generation} ${name}` };
+}
 
 type Entry<Value> = { readonly scope: string; readonly value: Value };
 type Scope = { generation: number; readonly ids: Set<string> };
@@ -31,7 +36,7 @@ export class ScopedMemory<Value> {
   get(place: Place): Value | undefined {
     const scope = this.#scopes.get(place.scope);
     if (scope && scope.generation < place.generation) this.forget(place.scope);
-    return this.#entries.get(idOf(place))?.value;
+    return this.#entries.get(place.id)?.value;
   }
 
   set(place: Place, value: Value, { bytes, keptForMs }: { readonly bytes: number; readonly keptForMs: number }): void {
@@ -40,7 +45,7 @@ export class ScopedMemory<Value> {
     if (scope.generation < place.generation) this.forget(place.scope);
     scope.generation = place.generation;
     this.#scopes.set(place.scope, scope);
-    const id = idOf(place);
+    const { id } = place;
     this.#entries.set(id, { scope: place.scope, value }, { ttl: keptForMs, size: entryBytes + bytes });
     // One that is larger than all of the memory is not taken.
     if (this.#entries.has(id)) scope.ids.add(id);
@@ -61,9 +66,4 @@ export class ScopedMemory<Value> {
     this.#entries.purgeStale();
     for (const [scope, { ids }] of this.#scopes) if (ids.size === 0) this.#scopes.delete(scope);
   }
-}
-
-/** All three parts: an equal name in another scope or generation is another place. */
-function idOf({ scope, generation, name }: Place): string {
-  return `${scope} ${generation} ${name}`;
 }

@@ -16,23 +16,37 @@ export class ArrivingBodies {
 
   /** A body whose bytes are counted until it is complete or given up. */
   open(): ArrivingBody {
-    let own = 0;
-    return {
-      take: (bytes) => {
-        own += bytes;
-        this.#bytes += bytes;
-        return this.#bytes <= this.#bytesMax || this.#bytes === own;
-      },
-      close: () => {
-        this.#bytes -= own;
-        own = 0;
-      },
-    };
+    return new ArrivingBody(this);
+  }
+
+  /** Counts bytes in, or out again. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** Whether those that have come are few enough. `own`: of the body that asks, which may be alone. */
+  fit(own: number): boolean {
+    return this.#bytes <= this.#bytesMax || this.#bytes === own;
   }
 }
 
-export type ArrivingBody = {
+class ArrivingBody {
+  readonly #all: ArrivingBodies;
+  #own = 0;
+
+  constructor(all: ArrivingBodies) {
+    this.#all = all;
+  }
+
   /** Counts bytes that have come; false when there is no room for them beside the other bodies. */
-  readonly take: (bytes: number) => boolean;
-  readonly close: () => void;
-};
+  take(bytes: number): boolean {
+    this.#own += bytes;
+    this.#all.add(bytes);
+    return this.#all.fit(this.#own);
+  }
+
+  close(): void {
+    this.#all.add(-this.#own);
+    this.#own = 0;
+  }
+}

@@ -4,24 +4,30 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '../canonical/errors.ts';
 import { noteWork } from '../gateway/endpoint.ts';
-import { countKnown, lastingHeaders, recallAnswer, type KnownRequest, type RecalledAnswer } from '../gateway/known-request.ts';
-import type { Headers } from '../gateway/client.ts';
-import { noteReplay } from '../gateway/replay.ts';
+import {
+  type Counted,
+  countKnown,
+  type KnownRequest,
+  lastingHeaders,
+  type RecalledAnswer,
+  recallAnswer,
+} from '../gateway/known-request.ts';
+import { balanceHeaders, noteReplay } from '../gateway/replay.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import type { Balance } from '../ledger/queries.ts';
 import type { ServerContext } from './context.ts';
+import type { Traced } from './ended-requests.ts';
 import { dropWhenStalled, jsonHeaders, streamHeaders } from './http-client.ts';
-import { KnownRequests, type Known } from './known-requests.ts';
-import { largeBytes } from './large-bodies.ts';
+import { type BodyName, isPlain, type Known, type KnownHead, KnownRequests } from './known-requests.ts';
 import { readBytes, type BodyLimits } from './middleware/body.ts';
-import { idHeaderNames, type BeginTrace, type Traced } from './middleware/trace.ts';
+import { type BeginTrace, idHeaderNames } from './middleware/trace.ts';
 
 /** A request that was begun here: whoever it is handed on to takes up what has been done. */
 type Begun = {
   readonly traced: Traced;
-  /** Of its head. */
-  readonly head: string;
-  /** Of the whole; empty until its body has come. */
-  name: string;
+  readonly head: KnownHead;
+  /** null until its body has come. */
+  name: BodyName | null;
   arrived: Arrived;
 };
 
@@ -47,6 +53,8 @@ export class KnownLane {
   readonly #options: LaneOptions;
   readonly #known: KnownRequests;
   readonly #begun = new WeakMap<IncomingMessage, Begun>();
+  /** A balance stays the same for many requests: what is told of it is written once. */
+  readonly #balanceHeaders = new WeakMap<Balance, readonly string[]>();
 
   constructor(context: LaneContext, options: LaneOptions) {
     this.#context = context;
@@ -59,9 +67,9 @@ export class KnownLane {
     return (request, response) => {
       const begun = this.#begin(request, response);
       if (!begun) return handle(request, response);
-      readBytes(request, this.#options.limits, (error, bytes) => {
+      readBytes(request, { ...this.#options.limits, announcedBytes: begun.head.bodyBytes }, (error, bytes) => {
         begun.arrived = { error, bytes };
-        void this.#serve(begun, { request, response, handle });
+        this.#serve(begun, { request, response, handle });
       });
     };
   }
@@ -85,29 +93,28 @@ export class KnownLane {
     if (routeOptions.config.auth !== 'required' || raw.url !== routeOptions.url || !isPlain(raw)) return;
     if (request.key.allowedAddresses.length > 0 || !this.#isValid(request.key)) return;
     const begun = this.#begun.get(raw);
-    const answer = begun && recallAnswer(this.#context.gateway, request);
-    if (answer) this.#remember(begun.name, request, answer);
-    else this.#known.rememberHead(this.#known.nameHead(raw), request.key);
+    const answer = begun?.name && recallAnswer(this.#context.gateway, request);
+    if (begun && answer) this.#remember(begun, request, answer);
+    else this.#known.rememberHead(raw, request.key);
   }
 
-  /** null: its head is not known, or there is something about it that is not plain. */
+  /** null: its head is not known. */
   #begin(request: IncomingMessage, response: ServerResponse): Begun | null {
     const { gateway, lifecycle, overload } = this.#context;
-    if (this.#known.isEmpty || !isPlain(request) || lifecycle.phase !== 'serving' || overload.reason !== null) return null;
-    const head = this.#known.nameHead(request);
-    const key = this.#known.keyUnder(head);
-    if (!key) return null;
+    if (lifecycle.phase !== 'serving' || overload.reason !== null) return null;
+    const head = this.#known.findHead(request);
+    const key = head?.key;
+    if (!head || !key) return null;
     if (!this.#isValid(key)) {
       this.#known.forgetHead(head);
       return null;
     }
-    const traced = this.#options.begin(response, { method: 'POST', route: request.url! });
+    // From here on a shutdown waits for it, also while its body is on its way.
+    const traced = this.#options.begin(response, { method: 'POST', route: request.url!, onClose: gateway.runs.enter() });
     traced.trace.keyId = key.id;
     traced.trace.accountId = key.accountId;
     traced.trace.mode = key.mode;
-    // From here on a shutdown waits for it, also while its body is on its way.
-    response.once('close', gateway.runs.enter());
-    return { traced, head, name: '', arrived: nothing };
+    return { traced, head, name: null, arrived: nothing };
   }
 
   #isValid(key: ApiKey): boolean {
@@ -115,49 +122,69 @@ export class KnownLane {
   }
 
   /** With its body here. */
-  async #serve(begun: Begun, exchange: Exchange): Promise<void> {
-    const { request, response, handle } = exchange;
-    const known = this.#find(begun, request);
+  #serve(begun: Begun, exchange: Exchange): void {
+    const known = this.#find(begun, exchange.request);
     const answer = known && recallAnswer(this.#context.gateway, known.request);
-    if (answer && (await this.#answer(begun, response, { known, answer }))) return;
+    if (!answer) return this.#handOn(begun, exchange);
+    const found = { known, answer };
+    const counted = this.#count(known.request);
+    // As a rule all that counts is in memory: nothing is waited for then.
+    if (!(counted instanceof Promise)) return this.#answer(begun, exchange, found, counted);
+    void counted.then((headers) => this.#answer(begun, exchange, found, headers));
+  }
+
+  #handOn(begun: Begun, { request, response, handle }: Exchange): void {
     // A client that has left has its line in the log; whoever took it over would wait for its end for ever.
     if (response.closed) return;
     this.#begun.set(request, begun);
     handle(request, response);
   }
 
-  /** Whether it could. What goes wrong here goes wrong the full way as well, and is told there. */
-  async #answer(begun: Begun, response: ServerResponse, { known, answer }: Found): Promise<boolean> {
-    const { gateway } = this.#context;
-    let counted: Headers;
+  /** null: it could not be counted. What goes wrong here goes wrong the full way as well, and is told there. */
+  #count(request: KnownRequest): Counted | null | Promise<Counted | null> {
     try {
-      counted = await countKnown(gateway, known.request);
+      const counted = countKnown(this.#context.gateway, request);
+      return counted instanceof Promise ? counted.catch(() => null) : counted;
     } catch {
-      return false;
+      return null;
     }
+  }
+
+  #answer(begun: Begun, exchange: Exchange, { known, answer }: Found, counted: Counted | null): void {
+    if (!counted) return this.#handOn(begun, exchange);
+    const { response } = exchange;
     const { trace, route } = begun.traced;
     noteWork(trace, known.request);
     noteReplay(trace, answer);
-    if (response.closed) return true;
+    if (response.closed) return;
     const isSame = known.answer.deref() === answer.response;
-    const { head } = isSame ? known : this.#remember(begun.name, known.request, answer);
-    const headers = [...head];
+    const current = isSame ? known : this.#remember(begun, known.request, answer);
+    begun.traced.kind = current;
+    const headers = [...current.headers, ...this.#balanceHeadersOf(counted)];
+    for (const name in counted.rateHeaders) headers.push(name, counted.rateHeaders[name]!);
     for (const name of idHeaderNames(route)) headers.push(name, trace.requestId);
-    for (const name in counted) headers.push(name, counted[name]!);
-    response.writeHead(200, headers).end(this.#known.bodyOf(answer.response));
-    dropWhenStalled(response, gateway.config.limits.stream_stall_ms);
-    return true;
+    response.writeHead(200, headers).end(this.#known.bodyOf(answer.response), current.encoding);
+    dropWhenStalled(response, this.#context.gateway.config.limits.stream_stall_ms);
   }
 
-  #remember(name: string, request: KnownRequest, answer: RecalledAnswer): Known {
+  #balanceHeadersOf({ balance }: Counted): readonly string[] {
+    if (!balance) return [];
+    let headers = this.#balanceHeaders.get(balance);
+    if (!headers)
+      this.#balanceHeaders.set(balance, (headers = Object.entries(balanceHeaders(this.#context.gateway, balance)).flat()));
+    return headers;
+  }
+
+  #remember({ head, name }: Begun, request: KnownRequest, answer: RecalledAnswer): Known {
     const { response } = answer;
     const bytes = Buffer.byteLength(response.body);
-    const head = Object.entries({
+    const headers = Object.entries({
       ...lastingHeaders(this.#context.gateway, request, answer),
       ...(request.stream ? streamHeaders : { ...jsonHeaders, 'content-length': String(bytes) }),
     }).flat();
-    const known = { request, answer: new WeakRef(response), head };
-    this.#known.remember(name, known, bytes);
+    const encoding = bytes === response.body.length ? 'latin1' : 'utf8';
+    const known = { name: name!, request, answer: new WeakRef(response), headers, encoding } as const;
+    this.#known.remember(head, known, bytes);
     return known;
   }
 
@@ -165,14 +192,9 @@ export class KnownLane {
     const { bytes } = begun.arrived;
     // Whoever was told that the body came too late, and sent the rest all the same, is answered no more.
     if (!bytes || !socket.writable) return undefined;
-    begun.name = this.#known.nameRequest(begun.head, bytes);
-    const known = this.#known.find(begun.name);
+    const found = this.#known.find(begun.head, bytes);
+    const known = 'request' in found ? found : undefined;
+    begun.name = known?.name ?? (found as BodyName);
     return known && this.#isValid(known.request.key) ? known : undefined;
   }
-}
-
-/** What may be known at all: of a length that was announced and is not large. */
-function isPlain({ method, httpVersion, headers }: IncomingMessage): boolean {
-  if (method !== 'POST' || httpVersion !== '1.1') return false;
-  return headers.expect === undefined && Number(headers['content-length']) < largeBytes;
 }

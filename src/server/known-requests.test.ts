@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { WholeResponse } from '../canonical/stored-response.ts';
 import type { KnownRequest } from '../gateway/known-request.ts';
-import { KnownRequests } from './known-requests.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import { type BodyName, type Known, type KnownHead, KnownRequests } from './known-requests.ts';
 
 const headerNames = ['authorization', 'x-api-key', 'idempotency-key'];
 const known = new KnownRequests(headerNames);
@@ -30,44 +33,142 @@ test('what an answer does not depend on is no part of the name', () => {
   assert.equal(known.nameHead({ ...head, headers: { ...head.headers, 'user-agent': 'x', host: 'y' } }), known.nameHead(head));
 });
 
-test('a body that differs in one byte has another name, and so has the same under another head', () => {
+type Sent = { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly connection: number };
+
+/** Requests as Node hands them over, on a few connections. */
+function createRequests() {
+  const sockets = [{}, {}, {}] as Socket[];
+  return ({ url, headers, connection }: Sent) =>
+    ({
+      method: 'POST',
+      httpVersion: '1.1',
+      url,
+      headers,
+      rawHeaders: Object.entries(headers).flat(),
+      socket: sockets[connection]!,
+    }) as unknown as IncomingMessage;
+}
+
+const sent = fc.record({
+  url: fc.constantFrom('/v1/chat/completions', '/v1/messages'),
+  headers: fc.record({
+    authorization: fc.constantFrom('Bearer one', 'Bearer two'),
+    'idempotency-key': fc.constantFrom('a', 'b'),
+    'content-length': fc.constantFrom('10', '11'),
+  }),
+  connection: fc.nat({ max: 2 }),
+});
+const steps = fc.array(fc.record({ action: fc.constantFrom('find', 'remember', 'forget'), sent }), { maxLength: 60 });
+
+test('what a connection sent last changes nothing: a head is known while it is remembered, with the key that it has now', () => {
   fc.assert(
-    fc.property(fc.uint8Array({ minLength: 1, maxLength: 2_000 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (body, at, by) => {
-      const changed = body.slice();
-      changed[at % body.length]! ^= by;
-      assert.notEqual(known.nameRequest('head', body), known.nameRequest('head', changed));
-      assert.notEqual(known.nameRequest('head', body), known.nameRequest('daeh', body));
-      assert.equal(known.nameRequest('head', body), known.nameRequest('head', body.slice()));
+    fc.property(steps, (all) => {
+      const requests = new KnownRequests(headerNames);
+      const requestOf = createRequests();
+      const model = new Map<string, ApiKey>();
+      for (const [index, step] of all.entries()) {
+        const request = requestOf(step.sent);
+        const name = requests.nameHead(request);
+        if (step.action === 'remember') {
+          const key = { id: `key ${index}` } as ApiKey;
+          requests.rememberHead(request, key);
+          model.set(name, key);
+        } else if (step.action === 'forget') {
+          const head = requests.findHead(request);
+          if (head) requests.forgetHead(head);
+          model.delete(name);
+        }
+        const found = requests.findHead(request);
+        assert.equal(found?.key, model.get(name));
+        if (found) assert.equal(found.name, name);
+      }
     }),
   );
 });
 
-function remembering(memoryBytes: number) {
-  const requests = new KnownRequests(headerNames, { memoryBytes });
-  const remember = (name: string, bytes: number) => {
-    const answer = { body: name } as WholeResponse;
-    requests.remember(name, { request: {} as KnownRequest, answer: new WeakRef(answer), head: [name] }, bytes);
-    return answer;
-  };
-  return { requests, remember };
+function newHead(authorization = 'Bearer one', requests = known): KnownHead {
+  const request = createRequests()({ url: '/v1/messages', headers: { authorization, 'content-length': '10' }, connection: 0 });
+  requests.rememberHead(request, { id: 'key' } as ApiKey);
+  return requests.findHead(request)!;
 }
 
+/** Kept here, so that none is collected while a test runs. */
+const answers: WholeResponse[] = [];
+
+function rememberIn(requests: KnownRequests, head: KnownHead, body: Uint8Array, answerBytes = 10): Known {
+  const name = requests.find(head, body);
+  assert.ok(!('request' in name), 'it is known already');
+  const answer = { body: Buffer.from(body).toString('latin1') } as WholeResponse;
+  answers.push(answer);
+  const remembered: Known = {
+    name,
+    request: {} as KnownRequest,
+    answer: new WeakRef(answer),
+    headers: [],
+    encoding: 'utf8',
+  };
+  requests.remember(head, remembered, answerBytes);
+  return remembered;
+}
+
+test('a body is found by all of its bytes, however often it comes, and under its own head alone', () => {
+  const requests = new KnownRequests(headerNames);
+  const [head, other] = [newHead('Bearer one', requests), newHead('Bearer two', requests)];
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 3_000 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (body, at, by) => {
+      const changed = body.slice();
+      changed[at % body.length]! ^= by;
+      const remembered = rememberIn(requests, head, body);
+      for (let time = 0; time < 3; time++) {
+        assert.equal(requests.find(head, body.slice()), remembered);
+        assert.notEqual(requests.find(head, changed), remembered);
+        assert.notEqual(requests.find(other, body), remembered);
+      }
+      requests.remember(head, { ...remembered, name: { ...remembered.name, digest: 'of another' } }, 10);
+      assert.notEqual(requests.find(head, body), remembered);
+    }),
+  );
+});
+
+test('of bodies that look alike at first the last is known, and none is taken for another', () => {
+  const requests = new KnownRequests(headerNames);
+  const head = newHead('Bearer one', requests);
+  // Between the words that are looked at.
+  const [one, other] = [new Uint8Array(100_000), new Uint8Array(100_000)];
+  other[50_007] = 1;
+  const first = rememberIn(requests, head, one);
+  const name = requests.find(head, other);
+  assert.equal((name as BodyName).print, first.name.print);
+  const second = rememberIn(requests, head, other);
+  assert.equal(requests.find(head, other), second);
+  assert.ok(!('request' in requests.find(head, one)));
+  assert.equal(requests.find(head, other), second);
+});
+
 test('the memory is bounded: what was used longest ago is forgotten', () => {
-  const { requests, remember } = remembering(10_000);
-  for (let count = 0; count < 100; count++) remember(`name ${count}`, 1_000);
-  assert.deepEqual(requests.find('name 99')?.head, ['name 99']);
-  assert.equal(requests.find('name 90'), undefined);
-  remember('long', 20_000);
-  assert.equal(requests.find('long'), undefined);
+  const requests = new KnownRequests(headerNames, { memoryBytes: 10_000 });
+  const head = newHead('Bearer one', requests);
+  const bodyOf = (count: number) => Buffer.from(`body ${count}`);
+  const isKnown = (count: number) => 'request' in requests.find(head, bodyOf(count));
+  for (let count = 0; count < 100; count++) rememberIn(requests, head, bodyOf(count), 1_000);
+  assert.ok(isKnown(99));
+  assert.ok(!isKnown(90));
+  assert.ok(head.requests.size < 10, 'nothing is left of the others');
+  rememberIn(requests, head, Buffer.from('long'), 20_000);
+  assert.ok(!('request' in requests.find(head, Buffer.from('long'))));
+  requests.forgetHead(head);
+  assert.equal(head.requests.size, 0);
 });
 
 test('the bytes of a long body are made once, and go when its request is forgotten', () => {
-  const { requests, remember } = remembering(100_000);
-  const answer = remember('é'.repeat(20_000), 40_000);
+  const requests = new KnownRequests(headerNames, { memoryBytes: 100_000 });
+  const head = newHead('Bearer one', requests);
+  const remembered = rememberIn(requests, head, Buffer.from('é'.repeat(20_000)), 40_000);
+  const answer = remembered.answer.deref()!;
   const bytes = requests.bodyOf(answer);
   assert.deepEqual(bytes, Buffer.from(answer.body));
   assert.equal(requests.bodyOf(answer), bytes);
-  for (let count = 0; count < 100; count++) remember(`name ${count}`, 1_000);
+  for (let count = 0; count < 100; count++) rememberIn(requests, head, Buffer.from(`body ${count}`), 1_000);
   assert.notEqual(requests.bodyOf(answer), bytes);
   assert.equal(requests.bodyOf({ body: 'short' } as WholeResponse), 'short');
 });

@@ -5,17 +5,19 @@ import { ApiError } from '../canonical/errors.ts';
 import type { RequestTrace } from '../gateway/gateway.ts';
 import type { RouteHealth, RouteState } from '../gateway/route-health.ts';
 import type { Handler, ServerContext } from './context.ts';
+import type { EndedRequests } from './ended-requests.ts';
 
-export type Metrics = {
-  readonly observe: (request: FinishedRequest) => void;
-  readonly registry: Registry;
+export type RequestMeter = {
+  /** Counts requests of one kind. */
+  readonly count: (request: FinishedRequest, count: number) => void;
+  readonly time: (route: FinishedRequest['route'], seconds: number) => void;
 };
+export type Metrics = RequestMeter & { readonly registry: Registry };
 
 type FinishedRequest = {
   /** The pattern that matched, as `/v1/models/*`; null: none did. */
   readonly route: string | null;
   readonly status: number;
-  readonly seconds: number;
   readonly trace: RequestTrace;
 };
 
@@ -77,13 +79,13 @@ export function createMetrics({ gateway: { runs, routing }, overload }: Pick<Ser
   const replayedModels = new Set<string>();
   return {
     registry,
-    observe: ({ route, status, seconds: taken, trace }) => {
-      requests.inc({ route: route ?? 'none', status, error_code: trace.errorCode ?? '' });
-      seconds.observe({ route: route ?? 'none' }, taken);
+    time: (route, taken) => seconds.observe({ route: route ?? 'none' }, taken),
+    count: ({ route, status, trace }, count) => {
+      requests.inc({ route: route ?? 'none', status, error_code: trace.errorCode ?? '' }, count);
       if (!trace.mode || !trace.model) return;
       const { mode, model, provider = '' } = trace;
       if (trace.cache) {
-        replayed.inc({ mode, model, cache: trace.cache });
+        replayed.inc({ mode, model, cache: trace.cache }, count);
         // It is free: the first one begins the series below at zero, and no other changes them.
         const series = `${mode} ${model} ${provider}`;
         if (replayedModels.has(series)) return;
@@ -133,13 +135,14 @@ const routeEjected: RouteMeter = {
 };
 
 /** Closed unless the operator has set a token. */
-export function getMetrics({ registry }: Metrics, token: string | undefined): Handler {
+export function getMetrics({ registry }: Metrics, ended: EndedRequests, token: string | undefined): Handler {
   return async (request, reply) => {
     if (token === undefined)
       throw new ApiError('not_found', 'There is no /metrics here. The operator opens it with `metrics.token`.');
     if (!isSame(request.headers.authorization ?? '', `Bearer ${token}`)) {
       throw new ApiError('invalid_api_key', 'GET /metrics needs `Authorization: Bearer <metrics.token>`.');
     }
+    ended.tell();
     return reply.type(registry.contentType).send(await registry.metrics());
   };
 }

@@ -10,6 +10,7 @@ import { runEndpoint } from './charged.ts';
 import type { Handler, ServerContext } from './context.ts';
 import { getTokenCount } from './count-tokens.ts';
 import { assetsPath, type DashboardFiles } from './dashboard-files.ts';
+import type { EndedRequests } from './ended-requests.ts';
 import { checkFormType, readFormBody } from './edit-form.ts';
 import { getHealth, getReadiness } from './health.ts';
 import { getImageFile } from './image-files.ts';
@@ -35,7 +36,9 @@ export type Route = {
   readonly bodyBytesMax?: number;
 };
 
-export function routesOf(context: ServerContext, metrics: Metrics, dashboard: DashboardFiles): readonly Route[] {
+type Sources = { readonly metrics: Metrics; readonly ended: EndedRequests; readonly dashboard: DashboardFiles };
+
+export function routesOf(context: ServerContext, { metrics, ended, dashboard }: Sources): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -102,7 +105,7 @@ export function routesOf(context: ServerContext, metrics: Metrics, dashboard: Da
 
     { method: 'GET', url: '/healthz', auth: 'none', handler: getHealth() },
     { method: 'GET', url: '/readyz', auth: 'none', handler: getReadiness(context) },
-    { method: 'GET', url: '/metrics', auth: 'none', handler: getMetrics(metrics, context.gateway.config.metrics.token) },
+    { method: 'GET', url: '/metrics', auth: 'none', handler: getMetrics(metrics, ended, context.gateway.config.metrics.token) },
   ];
 }
 

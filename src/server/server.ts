@@ -11,6 +11,7 @@ import { addDashboardStreams } from './dashboard-api/streams.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
 import { answerHeaderNames } from './charged.ts';
 import { DashboardFiles, dashboardFolder, wantsPage } from './dashboard-files.ts';
+import { EndedRequests } from './ended-requests.ts';
 import { KnownLane } from './known-lane.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
@@ -36,7 +37,8 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
   const metrics = createMetrics(parts);
   const bodiesMax = arrivingBytesMax(config);
   const limits = { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) };
-  const begin = createTracing({ log, metrics, activity: parts.gateway.activity });
+  const ended = new EndedRequests({ log, meter: metrics, activity: parts.gateway.activity });
+  const begin = createTracing(ended);
   const lane = new KnownLane(parts, { begin, limits, headerNames: answerHeaderNames(headers.cache) });
   const context: ServerContext = { ...parts, lane };
   const memoryWait = waitForMemory(context, new WaitingRoom(Math.min(config.images.memory_bytes, bodiesMax)));
@@ -69,10 +71,11 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
     },
   });
   putInFront(lane, app.server);
+  app.server.on('close', () => ended.tell());
   // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const dashboard = new DashboardFiles(dashboardFolder, config.server.public_url);
-  const routes = routesOf(context, metrics, dashboard);
+  const routes = routesOf(context, { metrics, ended, dashboard });
   acceptBytes(app, limits, lane);
   app.decorateRequest('requestId', '');
   app.decorateRequest('caller', null);

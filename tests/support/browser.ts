@@ -59,8 +59,9 @@ async function launchOwn(): Promise<Browser> {
   });
 }
 
-/** Fails with what axe finds of serious and critical faults, or in what it was told to look at. */
+/** Fails with what axe finds of serious and critical faults, once the page has come to rest: a colour on its way to another is not read. */
 export async function checkAccessibility(page: Page): Promise<void> {
+  await page.evaluate(untilStill);
   await page.evaluate(axe.source);
   const found: axe.AxeResults = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })");
   const grave = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
@@ -69,6 +70,17 @@ export async function checkAccessibility(page: Page): Promise<void> {
   );
   assert.equal(lines.length, 0, `${page.url()} has accessibility faults:\n${lines.join('\n')}`);
 }
+
+/** Whatever moves has come to its end, but for what moves without one. Two frames, in which what is new is drawn and begins to move. */
+const untilStill = `(async () => {
+  const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const moving = () => document.getAnimations().filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime));
+  do {
+    await Promise.allSettled(moving().map(({ finished }) => finished));
+    await nextFrame();
+    await nextFrame();
+  } while (moving().length > 0);
+})()`;
 
 /** A picture of the whole page, when pictures are asked for: `TOLLGATE_SCREENSHOTS=folder`. */
 export async function takePicture(page: Page, name: string): Promise<void> {
@@ -84,6 +96,8 @@ async function withPage<Result>(browser: Browser, options: PageOptions, visit: (
     viewport: desk,
     locale: 'en-GB',
     timezoneId: 'UTC',
+    // Tests wait for what a page shows, not for how it gets there.
+    reducedMotion: 'reduce',
     ...contextOptions,
   });
   context.setDefaultTimeout(15_000);

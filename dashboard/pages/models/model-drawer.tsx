@@ -1,14 +1,14 @@
 // Everything about one model.
-import { Badge, Code, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Code, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconMessages } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { ChatModel, ImageModelEntry, ModelPrice, TokenPrices } from '../../../src/dashboard-contract/models.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { DetailDrawer } from '../../parts/detail-drawer.tsx';
 import { ButtonLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
 import { countText } from '../../parts/number-text.ts';
 import { dayText } from '../../parts/time-text.ts';
-import { useLast } from '../../parts/use-last.ts';
 import { abilityNames } from './ability-list.tsx';
 import { imageUsd, modeNames, tierName } from './image-models.tsx';
 import { abilities, hasAbility, vendorName } from './model-filters.ts';
@@ -18,18 +18,10 @@ type Model = ChatModel | ImageModelEntry;
 
 /** `model` null: closed. */
 export function ModelDrawer({ model, onClose }: { readonly model: Model | null; readonly onClose: () => void }) {
-  const shown = useLast(model);
   return (
-    <Drawer
-      opened={model !== null}
-      onClose={onClose}
-      position="right"
-      size="lg"
-      title={<Text fw={600}>{shown?.name}</Text>}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {shown && <Details model={shown} />}
-    </Drawer>
+    <DetailDrawer item={model} onClose={onClose} title={({ name }) => name}>
+      {(shown) => <Details model={shown} />}
+    </DetailDrawer>
   );
 }
 

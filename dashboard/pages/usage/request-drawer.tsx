@@ -1,33 +1,25 @@
 // Everything that is known of one request.
-import { Code, Drawer, Group, SimpleGrid, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { Code, Group, SimpleGrid, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { UsageDetail } from '../../../src/dashboard-contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { DetailDrawer } from '../../parts/detail-drawer.tsx';
 import { AppLink } from '../../parts/link.tsx';
 import { Money } from '../../parts/money.tsx';
 import { usdText } from '../../parts/money-text.ts';
 import { countText, durationText } from '../../parts/number-text.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { DateTime } from '../../parts/time-ago.tsx';
-import { useLast } from '../../parts/use-last.ts';
 import { OutcomeBadge } from './usage-columns.tsx';
 import { endpointName } from './usage-filters.ts';
 
 /** `requestId` null: closed. */
 export function RequestDrawer({ requestId, onClose }: { readonly requestId: string | null; readonly onClose: () => void }) {
-  const shown = useLast(requestId);
   return (
-    <Drawer
-      opened={requestId !== null}
-      onClose={onClose}
-      position="right"
-      size="lg"
-      title={<Text fw={600}>Request</Text>}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {shown !== null && <Details requestId={shown} />}
-    </Drawer>
+    <DetailDrawer item={requestId} onClose={onClose} title={() => 'Request'}>
+      {(shown) => <Details requestId={shown} />}
+    </DetailDrawer>
   );
 }
 

@@ -28,25 +28,37 @@ export function acceptBytes(app: FastifyInstance, limits: BodyLimits, lane: Know
   });
 }
 
+/** `announcedBytes`: if it is known already, since Node makes an object of the headers when they are first looked at. */
+type ReadLimits = BodyLimits & { readonly announcedBytes?: number };
+
 type Done = (error: ApiError | null, body?: Buffer) => void;
 
 /** In place of Fastify's own reader, which knows of one body only. Whoever breaks off is answered too: a half-closed socket can read it. */
-export function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits, done: Done): void {
-  const announced = Number(payload.headers['content-length'] ?? Number.NaN);
-  if (announced > bytesMax) return done(tooLarge());
-  if (!arriving.hasRoomFor(announced || 0)) return done(overloaded());
+export function readBytes(
+  payload: IncomingMessage,
+  { bytesMax, arriving, announcedBytes = Number(payload.headers['content-length'] ?? 0) }: ReadLimits,
+  done: Done,
+): void {
+  if (announcedBytes > bytesMax) return done(tooLarge());
+  if (!arriving.hasRoomFor(announcedBytes)) return done(overloaded());
   const body = arriving.open();
-  const pieces: Buffer[] = [];
+  let pieces: Buffer[] = [];
   let loose = 0;
   let bytes = 0;
+  let isOver = false;
   const end = (error: ApiError | null) => {
-    payload.off('data', take).off('end', complete).off('error', breakOff);
+    if (isOver) return;
+    isOver = true;
+    const taken = pieces;
+    // A request lives as long as its answer, and with it this listener: it must not keep the bytes.
+    pieces = [];
     body.close();
     if (error) done(error);
     // A copy also of a single piece, which is a view of the socket's buffer.
-    else done(null, Buffer.concat(pieces, bytes));
+    else done(null, Buffer.concat(taken, bytes));
   };
   const take = (piece: Buffer) => {
+    if (isOver) return;
     bytes += piece.length;
     if (bytes > bytesMax) return end(tooLarge());
     if (!body.take(piece.length)) return end(overloaded());
@@ -55,9 +67,11 @@ export function readBytes(payload: IncomingMessage, { bytesMax, arriving }: Body
     pieces.push(Buffer.concat(pieces.splice(-loosePiecesMax)));
     loose = 0;
   };
-  const complete = () => end(null);
   const breakOff = (cause: Error) => end(new ApiError('invalid_request', 'The body broke off before its end.', { cause }));
-  payload.on('data', take).on('end', complete).on('error', breakOff);
+  payload
+    .on('data', take)
+    .on('end', () => end(null))
+    .on('error', breakOff);
 }
 
 /** A piece costs some two hundred bytes beside its own, and chunks of one byte each are allowed: many are made one. */

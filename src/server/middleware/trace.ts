@@ -1,38 +1,26 @@
-// Gives each request its id, and writes its one log line, and counts it, when the answer has been sent or the client has gone.
+// Gives each request its id, and has it told of when the answer has been sent or the client has gone.
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Activity } from '../../activity/activity.ts';
 import type { RequestTrace } from '../../gateway/gateway.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import type { Logger } from '../../lib/log.ts';
 import type { Lifecycle } from '../context.ts';
+import type { EndedRequests, Traced } from '../ended-requests.ts';
 import type { KnownLane } from '../known-lane.ts';
-import type { Metrics } from '../metrics.ts';
 
-/** A request as the log and the metrics see it. */
-export type Traced = {
-  readonly trace: RequestTrace;
-  readonly method: string;
-  /** The pattern that matched, as `/v1/models/*`; null: none did. */
-  readonly route: string | null;
-  /** The public one that it is another way to; left out: it is none. */
-  readonly publicUrl?: string;
-};
-
-type Observers = { readonly log: Logger; readonly metrics: Metrics; readonly activity: Activity };
-
-export type BeginTrace = (response: ServerResponse, request: Omit<Traced, 'trace'>) => Traced;
+/** `onClose`: called when the request is over, whatever became of it. */
+type Begun = Omit<Traced, 'trace'> & { readonly onClose?: () => void };
 
 /** What begins a request: it has an id from then on, and its line is written whatever becomes of it. */
-export function createTracing({ log, metrics, activity }: Observers): BeginTrace {
-  return (response, { method, route, publicUrl }) => {
+export type BeginTrace = (response: ServerResponse, begun: Begun) => Traced;
+
+export function createTracing(ended: EndedRequests): BeginTrace {
+  return (response, { method, route, publicUrl, onClose }) => {
     const known: RequestTrace = { requestId: newIdWithPrefix('req'), startedAtMs: performance.now() };
-    const traced = { trace: known, method, route };
-    response.once('close', () => {
+    const traced = { trace: known, method, route, publicUrl };
+    response.on('close', () => {
+      onClose?.();
       const tookMs = performance.now() - known.startedAtMs;
-      writeLine(log, traced, response, tookMs);
-      activity.noteRequest(known, publicUrl ?? route ?? '');
-      metrics.observe({ route, status: response.statusCode, seconds: tookMs / 1_000, trace: known });
+      ended.note({ traced, status: response.statusCode, tookMs, isClientGone: !response.writableFinished });
     });
     return traced;
   };
@@ -61,35 +49,4 @@ export function trace({ begin, lane, lifecycle }: TraceOptions) {
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
     next();
   };
-}
-
-/** An allow-list: nothing of a header, a query or a body can slip into the log. */
-function writeLine(log: Logger, { trace: known, method, route }: Traced, response: ServerResponse, tookMs: number): void {
-  const fields = {
-    request_id: known.requestId,
-    method,
-    route,
-    status: response.statusCode,
-    duration_ms: Math.round(tookMs * 10) / 10,
-    first_byte_ms: known.firstByteMs,
-    client_gone: !response.writableFinished,
-    account_id: known.accountId,
-    key_id: known.keyId,
-    mode: known.mode,
-    model: known.model,
-    provider: known.provider,
-    attempts: known.attempts,
-    stream: known.stream,
-    cache: known.cache,
-    input_tokens: known.inputTokens,
-    output_tokens: known.outputTokens,
-    hold_micros: known.holdMicros,
-    cost_micros: known.costMicros,
-    loss_micros: known.lossMicros,
-    ending: known.ending,
-    error_code: known.errorCode,
-    upstream_status: known.upstreamStatus,
-  };
-  if (response.statusCode >= 500) log.warn(fields, 'request');
-  else log.info(fields, 'request');
 }

@@ -1,6 +1,6 @@
 // Every model that the gateway knows, where it runs, and what keeps it from running.
-import { Alert, Badge, Group, List, SegmentedControl, Select, SimpleGrid, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
-import { IconAlertTriangle, IconBook2, IconCheck } from '@tabler/icons-react';
+import { Badge, Group, SegmentedControl, Select, SimpleGrid, Skeleton, Stack, Text, Tooltip } from '@mantine/core';
+import { IconBook2, IconCheck } from '@tabler/icons-react';
 import type { Catalogue, CatalogueModel, CatalogueRoute } from '../../../../src/dashboard-contract/operator-service.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../app/url-state.ts';
@@ -12,6 +12,7 @@ import { Panel } from '../../../parts/panel.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { Stat } from '../../../parts/stat.tsx';
+import { WarningList } from '../../../parts/warning-list.tsx';
 import { inUrgency, modelFits, remedyOf, views, type View } from './catalogue-filters.ts';
 
 export function Page() {
@@ -44,7 +45,7 @@ function Models({ catalogue }: { readonly catalogue: Catalogue }) {
   return (
     <Stack>
       <Counts models={catalogue.data} />
-      {catalogue.warnings.length > 0 && <Warnings warnings={catalogue.warnings} />}
+      {catalogue.warnings.length > 0 && <WarningList title="To know of the models" warnings={catalogue.warnings} />}
       <Group gap="sm">
         <SearchField
           label="Search models"
@@ -98,20 +99,6 @@ function Counts({ models }: { readonly models: readonly CatalogueModel[] }) {
       <Stat label="Without a price" value={countOf(({ problems }) => problems.includes('no-price'))} />
       <Stat label="Without a provider" value={countOf(({ problems }) => problems.includes('no-route'))} />
     </SimpleGrid>
-  );
-}
-
-function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
-  return (
-    <Alert color="orange" variant="light" icon={<IconAlertTriangle aria-hidden />} title="To know of the models">
-      <List size="sm" spacing={4}>
-        {warnings.map((warning) => (
-          <List.Item key={warning} style={{ overflowWrap: 'anywhere' }}>
-            {warning}
-          </List.Item>
-        ))}
-      </List>
-    </Alert>
   );
 }
 

@@ -1,6 +1,6 @@
 // What the configuration says: for reading only, because it is a file and the environment of the gateway.
-import { Alert, Group, List, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
-import { IconAdjustments, IconAlertTriangle } from '@tabler/icons-react';
+import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import { IconAdjustments } from '@tabler/icons-react';
 import type { ServiceSettings } from '../../../../src/dashboard-contract/operator-service.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { useUrlState } from '../../../app/url-state.ts';
@@ -11,6 +11,7 @@ import { Panel } from '../../../parts/panel.tsx';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { SearchField } from '../../../parts/search-field.tsx';
 import { Stat } from '../../../parts/stat.tsx';
+import { WarningList } from '../../../parts/warning-list.tsx';
 import { isChanged, sectionsOf, type Show } from './sections.ts';
 import { SectionList } from './section-list.tsx';
 
@@ -59,7 +60,7 @@ function Settings({ service }: { readonly service: ServiceSettings }) {
           hint={`of ${countText(service.settings.length)} settings; the rest are as they come`}
         />
       </SimpleGrid>
-      {service.warnings.length > 0 && <Warnings warnings={service.warnings} />}
+      {service.warnings.length > 0 && <WarningList title="The gateway started with warnings" warnings={service.warnings} />}
       <Group gap="sm">
         <SearchField
           label="Search settings"
@@ -84,19 +85,5 @@ function Settings({ service }: { readonly service: ServiceSettings }) {
         <SectionList key={`${view.show} ${view.text}`} sections={sections} isSearch={view.text !== '' || view.show !== 'all'} />
       )}
     </Stack>
-  );
-}
-
-function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
-  return (
-    <Alert color="orange" variant="light" icon={<IconAlertTriangle aria-hidden />} title="The gateway started with warnings">
-      <List size="sm" spacing={4}>
-        {warnings.map((warning) => (
-          <List.Item key={warning} style={{ overflowWrap: 'anywhere' }}>
-            {warning}
-          </List.Item>
-        ))}
-      </List>
-    </Alert>
   );
 }
