@@ -185,3 +185,27 @@ test('whoever signed up by himself can ask for the link anew', async () => {
   const token = tokenIn(await mailbox.take(email), 'verify-email');
   assert.equal((await client.post('/auth/verify-email', { token })).status, 200);
 });
+
+test('owners alone are warned of a low balance: at once when it is low already, and once', async () => {
+  const { account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const [owner, other, member] = [
+    await signIn(gateway, { account, role: 'owner', name: 'First' }),
+    await signIn(gateway, { account, role: 'owner', name: 'Second' }),
+    await signIn(gateway, { account, role: 'member', name: 'Third' }),
+  ];
+  const set = (threshold_micros: number | null) => owner.patch(`/accounts/${account}/low-balance`, { threshold_micros });
+  assert.equal((await set(4_000_000)).status, 200);
+  assert.equal((await set(6_500_000)).status, 200);
+  for (const { email } of [owner, other]) {
+    const { text } = await mailbox.take(email);
+    for (const told of ['$5.00', '$6.50', `${gateway.url}/billing`]) assert.ok(text.includes(told), text);
+  }
+  // What follows comes after whatever a later look had sent.
+  assert.equal((await set(6_500_000)).status, 200);
+  assert.equal((await set(null)).status, 200);
+  await signUp(newcomer('later'));
+  assert.deepEqual(
+    mailbox.mails.filter(({ to }) => [owner, other, member].some(({ email }) => email === to)),
+    [],
+  );
+});

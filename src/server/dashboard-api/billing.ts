@@ -51,12 +51,14 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
     return { id, amount_micros, state, created_at: new Date(created_at_ms).toISOString() };
   },
 
-  'PATCH /accounts/:account/low-balance': async ({ context: { database }, account: { accountId }, body }) => {
+  'PATCH /accounts/:account/low-balance': async ({ context: { database, billing }, account: { accountId }, body }) => {
     const before = await readThreshold(database.read, accountId);
     const after = body.threshold_micros === null ? null : micros(body.threshold_micros);
     const output = { threshold_micros: after };
     if (before === after) return changed(output, null);
     await setThreshold(database, accountId, after);
+    // Whoever is below it already hears of it at once.
+    void billing.look();
     const change = { before: { threshold_micros: before }, after: output };
     return changed(output, { action: 'account.low-balance', subject: accountId, ...change });
   },
