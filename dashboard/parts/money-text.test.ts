@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { microsFromText, shortUsdText, usdText } from './money-text.ts';
+import { foreignText, microsFromText, shortUsdText, usdText } from './money-text.ts';
 
 test('money is written with every digit that counts, and at least two', () => {
   const cases: readonly [number, string][] = [
@@ -43,4 +43,9 @@ test('an amount that was typed is read exactly or not at all', () => {
 test('what is written is read back', () => {
   for (const micros of [0, 1, 999, 1_000_000, 123_456_789, 5_000_000_000_000])
     assert.equal(microsFromText(usdText(micros)), micros);
+});
+
+test('another currency has the decimals that it has', () => {
+  const cases = { eur: '€12.50', jpy: '¥1,250', kwd: 'KWD\u00a01.250' };
+  for (const [currency, text] of Object.entries(cases)) assert.equal(foreignText(12_500_000, currency), text);
 });

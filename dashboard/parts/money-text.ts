@@ -12,6 +12,16 @@ export function shortUsdText(micros: number): string {
   return usdText(Math.trunc(micros / 10_000) * 10_000);
 }
 
+/**
+ * Of another currency than ours: `¥500`, `€12.50`, `KWD 1.250`. A payment's smallest units are booked as if they were cents, and a yen has none.
+ * `currency`: ISO 4217, in lower case as Stripe writes it.
+ */
+export function foreignText(micros: number, currency: string): string {
+  const format = new Intl.NumberFormat('en-US', { style: 'currency', currency });
+  const { maximumFractionDigits = 2 } = format.resolvedOptions();
+  return format.format(micros / 10_000 / 10 ** maximumFractionDigits);
+}
+
 /** Of a text that somebody typed, `1,250.5`; null where it is no amount, or has more than six decimals. */
 export function microsFromText(text: string): number | null {
   const match = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d{0,6}))?$/.exec(text.trim());

@@ -11,6 +11,7 @@ import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorNotice } from '../../../parts/error-notice.tsx';
 import { showFieldError } from '../../../parts/form-errors.ts';
 import { AppLink } from '../../../parts/link.tsx';
+import { foreignText } from '../../../parts/money-text.ts';
 import { Money } from '../../../parts/money.tsx';
 import { showDone } from '../../../parts/notify.ts';
 import { PageHeader } from '../../../parts/page-header.tsx';
@@ -128,8 +129,8 @@ function decisionColumn(onAsk: (asked: Asked) => void): Column<Payment> {
 }
 
 function Amount({ payment }: { readonly payment: Payment }) {
-  if (payment.currency === 'usd' || payment.amount_micros === null) return <Money micros={payment.amount_micros} />;
-  return (payment.amount_micros / 1_000_000).toLocaleString('en-US', { style: 'currency', currency: payment.currency ?? 'usd' });
+  const { currency, amount_micros: micros } = payment;
+  return currency === null || currency === 'usd' || micros === null ? <Money micros={micros} /> : foreignText(micros, currency);
 }
 
 function DecisionForm({ payment, decision, onClose }: Asked & { readonly onClose: () => void }) {
