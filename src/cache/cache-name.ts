@@ -2,15 +2,12 @@
 // secret, since a plain hash in a stolen database would let anybody try what a customer has asked.
 import { hash, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { type Place, placeIn } from '../lib/scoped-memory.ts';
 
 export type CacheName = {
   /** Beside the digest in every look-up, so that no answer crosses accounts whatever the digests are. */
   readonly accountId: string;
   readonly generation: number;
   readonly digest: string;
-  /** In memory. */
-  readonly place: Place;
 };
 
 /** Two requests with all of these equal may have the same answer. */
@@ -42,6 +39,5 @@ export function nameCached(nameKey: string, request: CachedRequest): CacheName {
   // A JSON array: no two lists of parts have the same text. A hash of key and text, a third of an HMAC's price: what that adds is for
   // digests that a stranger sees and could lengthen, and nobody sees these.
   const text = canonicalJson([accountId, generation, mode, method, path, stream, modelId, route, versionHeaders, body]);
-  const digest = hash('sha256', nameKey + text, 'base64url');
-  return { accountId, generation, digest, place: placeIn(accountId, generation, digest) };
+  return { accountId, generation, digest: hash('sha256', nameKey + text, 'base64url') };
 }

@@ -3,7 +3,7 @@
 // Requests that come together share one run. What the cache cannot read or do is a miss, never a failed request.
 import { type WholeResponse, worthOfRow } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
-import { ScopedMemory } from '../lib/scoped-memory.ts';
+import { placeIn, rememberPlaces, ScopedMemory } from '../lib/scoped-memory.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
 import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
@@ -63,7 +63,7 @@ export class ResponseCache {
 
   /** A hit in memory. */
   recall(name: CacheName): CacheHit | undefined {
-    return this.#hot.get(name.place);
+    return this.#hot.get(inMemory(name));
   }
 
   /** What to do about a request that memory has no answer to. The signal ends a wait. */
@@ -146,10 +146,12 @@ export class ResponseCache {
   }
 
   #remember(name: CacheName, response: WholeResponse, forMs: number): void {
-    this.#hot.set(name.place, { kind: 'hit', response }, { bytes: Buffer.byteLength(response.body), keptForMs: forMs });
+    this.#hot.set(inMemory(name), { kind: 'hit', response }, { bytes: Buffer.byteLength(response.body), keptForMs: forMs });
   }
 
   #nowMs(): number {
     return (this.#options.nowMs ?? Date.now)();
   }
 }
+
+const inMemory = rememberPlaces(({ accountId, generation, digest }: CacheName) => placeIn(accountId, generation, digest));

@@ -6,10 +6,17 @@ import { createLog } from './log.ts';
 
 const nowMs = () => 1_800_000_000_123;
 
-function written(level: Parameters<typeof createLog>[0], use: (log: ReturnType<typeof createLog>) => void): string[] {
+type Use = (log: ReturnType<typeof createLog>) => void;
+
+/** What was written and, as `handed`, when nothing was to wait any longer. */
+function told(level: Parameters<typeof createLog>[0], use: Use): string[] {
   const lines: string[] = [];
-  use(createLog(level, { write: (line) => lines.push(line) }, nowMs));
+  use(createLog(level, { write: (line) => lines.push(line), hand: () => lines.push('handed') }, nowMs));
   return lines;
+}
+
+function written(level: Parameters<typeof createLog>[0], use: Use): string[] {
+  return told(level, use).filter((line) => line !== 'handed');
 }
 
 const cases: readonly object[] = [
@@ -52,4 +59,15 @@ test('what is below the level is left out', () => {
   assert.deepEqual(all('warn'), ['warn', 'error']);
   assert.deepEqual(all('fatal'), []);
   assert.deepEqual(all('silent'), []);
+});
+
+test('warnings and errors do not wait, and nor does what came before them', () => {
+  const lines = told('info', (log) => {
+    log.info({}, 'one');
+    log.warn({}, 'two');
+    log.error({ err: new Error('three') }, 'three');
+    log.debug({}, 'four');
+  });
+  const messages = lines.map((line) => (line === 'handed' ? line : (JSON.parse(line) as { msg: string }).msg));
+  assert.deepEqual(messages, ['one', 'two', 'handed', 'three', 'handed']);
 });

@@ -5,11 +5,19 @@ import type { Config } from '../config/schema.ts';
 import { jsonMembers, type Logger } from '../lib/log.ts';
 
 type Level = Config['log']['level'];
-type Lines = { readonly write: (line: string) => void };
+type Lines = {
+  readonly write: (line: string) => void;
+  /** Lets nothing wait any longer. */
+  readonly hand: () => void;
+};
 
+/** In characters. */
 const batchLength = 64 * 1_024;
 
-/** `flush`: writes what waits, at once. Lines are written in batches, off the requests' way, and at the latest a second later. */
+/**
+ * `flush`: writes what waits, at once. Lines are written in batches, off the requests' way: warnings and errors with what came before them
+ * at once, the others at the latest a second later.
+ */
 export function openLog(level: Level): { readonly log: Logger; readonly flush: () => void } {
   const destination = pino.destination({ dest: 1, sync: false });
   // Gathered here: the destination would measure all that waits anew with each line.
@@ -27,7 +35,7 @@ export function openLog(level: Level): { readonly log: Logger; readonly flush: (
     hand();
     destination.flushSync();
   };
-  return { log: createLog(level, { write }), flush };
+  return { log: createLog(level, { write, hand }), flush };
 }
 
 export function createLog(level: Level, lines: Lines, nowMs: () => number = Date.now): Logger {
@@ -37,9 +45,12 @@ export function createLog(level: Level, lines: Lines, nowMs: () => number = Date
     const number = log.levels.values[name]!;
     return (fields: object | string, message: string) => {
       if (number < log.levelVal) return;
-      if (typeof fields === 'object' && 'err' in fields) return log[name](fields, message);
-      const members = typeof fields === 'string' ? fields : jsonMembers(fields);
-      lines.write(`{"level":${number},"time":"${isoTime(nowMs())}"${members},"msg":${JSON.stringify(message)}}\n`);
+      if (typeof fields === 'object' && 'err' in fields) log[name](fields, message);
+      else {
+        const members = typeof fields === 'string' ? fields : jsonMembers(fields);
+        lines.write(`{"level":${number},"time":"${isoTime(nowMs())}"${members},"msg":${JSON.stringify(message)}}\n`);
+      }
+      if (number >= log.levels.values['warn']!) lines.hand();
     };
   };
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeIn } from '../lib/scoped-memory.ts';
 import { RecentAnswers } from './recent-answers.ts';
 import type { RequestName } from './request-name.ts';
 
-function nameWith(change: Partial<RequestName> = {}): RequestName {
-  const { keyId = 'key_1', generation = 3, keyDigest = 'digest', fingerprint = 'asked' } = change;
-  return { keyId, generation, keyDigest, fingerprint, place: placeIn(keyId, generation, keyDigest) };
-}
-
-const name = nameWith();
+const name: RequestName = { keyId: 'key_1', generation: 3, keyDigest: 'digest', fingerprint: 'asked' };
 const response = { status: 200, contentType: 'application/json', headers: {}, body: '{}' };
 
 test('an answer is remembered for its key until it expires, and another request under the key is a conflict', () => {
@@ -18,7 +12,7 @@ test('an answer is remembered for its key until it expires, and another request 
   assert.equal(recent.get(name), undefined);
   recent.set(name, response, 500);
   assert.deepEqual(recent.get(name), { kind: 'stored', response });
-  assert.deepEqual(recent.get(nameWith({ fingerprint: 'another' })), { kind: 'conflict' });
+  assert.deepEqual(recent.get({ ...name, fingerprint: 'another' }), { kind: 'conflict' });
   now = 1_501;
   assert.equal(recent.get(name), undefined);
 });
@@ -27,7 +21,7 @@ test('nothing is remembered across API keys, names, or a purge', () => {
   const recent = new RecentAnswers(() => 0);
   recent.set(name, response, 500);
   for (const change of [{ keyId: 'key_2' }, { keyDigest: 'another' }, { generation: 4 }])
-    assert.equal(recent.get(nameWith(change)), undefined);
+    assert.equal(recent.get({ ...name, ...change }), undefined);
 });
 
 test('what has expired already, or is larger than all of the memory, is not kept', () => {

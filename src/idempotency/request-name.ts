@@ -2,7 +2,6 @@
 import { createHash, hash } from 'node:crypto';
 import { invalidRequest } from '../canonical/errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { type Place, placeIn } from '../lib/scoped-memory.ts';
 
 export type RequestName = {
   /** The API key: the scope. */
@@ -13,8 +12,6 @@ export type RequestName = {
   readonly keyDigest: string;
   /** Of method, path and canonical body: the same key with another one is a conflict. */
   readonly fingerprint: string;
-  /** In memory. */
-  readonly place: Place;
 };
 
 export type NamedRequest = Pick<RequestName, 'keyId' | 'generation'> & {
@@ -37,6 +34,5 @@ export function nameRequest({ keyId, generation, idempotencyKey, method, path, b
     throw invalidRequest('Idempotency-Key', message);
   }
   const fingerprint = createHash('sha256').update(`${method} ${path}\n`).update(canonicalJson(body)).digest('base64url');
-  const keyDigest = hash('sha256', idempotencyKey, 'base64url');
-  return { keyId, generation, keyDigest, fingerprint, place: placeIn(keyId, generation, keyDigest) };
+  return { keyId, generation, keyDigest: hash('sha256', idempotencyKey, 'base64url'), fingerprint };
 }

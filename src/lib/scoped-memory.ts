@@ -14,6 +14,18 @@ export function placeIn(scope: string, generation: number, name: string): Place 
   return { scope, generation, id: `${scope} ${generation} ${name}` };
 }
 
+/** Makes the place of each name once: one that is asked for again and again costs no new text. */
+export function rememberPlaces<Name extends object>(placeOf: (name: Name) => Place): (name: Name) => Place {
+  const places = new WeakMap<Name, Place>();
+  return (name) => {
+    const known = places.get(name);
+    if (known) return known;
+    const place = placeOf(name);
+    places.set(name, place);
+    return place;
+  };
+}
+
 type Entry<Value> = { readonly scope: string; readonly value: Value };
 type Scope = { generation: number; readonly ids: Set<string> };
 

@@ -35,6 +35,8 @@ type Begun = {
 type Arrived = { readonly error: ApiError | null; readonly bytes?: Buffer };
 const nothing: Arrived = { error: null };
 
+const sweepEveryMs = 60_000;
+
 type LaneOptions = {
   readonly begin: BeginTrace;
   readonly limits: BodyLimits;
@@ -53,6 +55,7 @@ export class KnownLane {
   readonly #options: LaneOptions;
   readonly #known: KnownRequests;
   readonly #begun = new WeakMap<IncomingMessage, Begun>();
+  readonly #timer: NodeJS.Timeout;
   /** A balance stays the same for many requests: what is told of it is written once. */
   readonly #balanceHeaders = new WeakMap<Balance, readonly string[]>();
 
@@ -60,6 +63,11 @@ export class KnownLane {
     this.#context = context;
     this.#options = options;
     this.#known = new KnownRequests(options.headerNames);
+    this.#timer = setInterval(() => this.#known.sweep((key) => this.#isValid(key)), sweepEveryMs).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
   }
 
   /** A listener that answers what is known, and lets `handle` do the rest. */

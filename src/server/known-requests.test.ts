@@ -160,6 +160,19 @@ test('the memory is bounded: what was used longest ago is forgotten', () => {
   assert.equal(head.requests.size, 0);
 });
 
+test('what can be of no use any more is swept out', () => {
+  const requests = new KnownRequests(headerNames);
+  const [head, other] = [newHead('Bearer one', requests), newHead('Bearer two', requests)];
+  const kept = rememberIn(requests, head, Buffer.from('kept'));
+  rememberIn(requests, other, Buffer.from('kept'));
+  const gone = requests.find(head, Buffer.from('gone')) as BodyName;
+  requests.remember(head, { ...kept, name: gone, answer: { deref: () => undefined } as Known['answer'] }, 10);
+  assert.equal(head.requests.size, 2);
+  requests.sweep((key) => key === head.key);
+  assert.deepEqual([head.requests.size, other.requests.size, other.key], [1, 0, null]);
+  assert.equal(requests.find(head, Buffer.from('kept')), kept);
+});
+
 test('the bytes of a long body are made once, and go when its request is forgotten', () => {
   const requests = new KnownRequests(headerNames, { memoryBytes: 100_000 });
   const head = newHead('Bearer one', requests);

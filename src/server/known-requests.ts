@@ -1,7 +1,7 @@
 // Requests whose answers were known, by their bytes, within a budget of memory. First by their heads, so that no body is read for nothing: a
 // head is known once a request under it was answered with an earlier one's answer, a body with the second time. Digests of all that decides
 // about the answer are kept; of those that come again also the bytes, which are compared in a tenth of the time: of a head as long as its
-// connection, of a body at most as long as its answer is kept.
+// connection, of a body until its answer is dropped or its account purged, and a minute longer.
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -61,7 +61,6 @@ export class KnownRequests {
   readonly #lastHeads = new WeakMap<Socket, SentHead>();
   readonly #requests: LRUCache<Remembered, true>;
   readonly #longBodies = new WeakMap<WholeResponse, Buffer>();
-  readonly #ended = new FinalizationRegistry<WeakRef<Remembered>>((remembered) => this.#forget(remembered.deref()));
 
   /** `headerNames`: those that an answer may depend on, in lower case. */
   constructor(headerNames: readonly string[], { memoryBytes = memoryBytesDefault } = {}) {
@@ -100,6 +99,14 @@ export class KnownRequests {
     this.#heads.delete(head.name);
   }
 
+  /** Forgets whatever can be of no use any more. */
+  sweep(isCurrent: (key: ApiKey) => boolean): void {
+    const heads = this.#heads.values().filter(({ key }) => key === null || !isCurrent(key));
+    for (const head of heads.toArray()) this.forgetHead(head);
+    const unanswered = this.#requests.keys().filter(({ known }) => !known.answer.deref());
+    for (const remembered of unanswered.toArray()) this.#forget(remembered);
+  }
+
   /** A request that is known, or what its body can be known by. */
   find(head: KnownHead, body: Uint8Array): Known | BodyName {
     const print = printOf(body);
@@ -126,8 +133,6 @@ export class KnownRequests {
     head.requests.set(known.name.print, remembered);
     this.#requests.set(remembered, true, { size: entryBytes + bytes + head.bodyBytes });
     if (!this.#requests.has(remembered)) head.requests.delete(known.name.print);
-    const answer = known.answer.deref();
-    if (answer) this.#ended.register(answer, new WeakRef(remembered));
   }
 
   /** An answer's body in the form that Node sends best. */

@@ -71,7 +71,10 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
     },
   });
   putInFront(lane, app.server);
-  app.server.on('close', () => ended.tell());
+  app.server.on('close', () => {
+    ended.tell();
+    lane.close();
+  });
   // An expectation that nobody knows is no reason to refuse a request. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const dashboard = new DashboardFiles(dashboardFolder, config.server.public_url);

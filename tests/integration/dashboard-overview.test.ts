@@ -62,7 +62,8 @@ test('what requests cost, used, saved and were refused is told, of this account 
   // What is not charged is counted in memory first.
   const overview = await until(
     () => overviewOf(owner, 'test'),
-    ({ errors, activity }) => errors.length === 2 && activity.cache_hits === 1 && activity.replays === 1,
+    ({ errors, recent_errors, activity }) =>
+      errors.length === 2 && recent_errors.length === 2 && activity.cache_hits === 1 && activity.replays === 1,
   );
   assert.deepEqual(overview.balance, { available_micros: 1_000_000_000 - spent, held_micros: 0 });
   assert.deepEqual(overview.spent, { today_micros: spent, month_micros: spent });

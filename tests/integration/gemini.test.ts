@@ -1,6 +1,7 @@
 // Gemini's models for clients of every format, through the started program: what reaches Google byte for byte, what comes back, and what
 // is charged. The models and their prices are those of the built-in catalogue.
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
@@ -391,8 +392,8 @@ for (const [name, script, status, code, message, retryAfter] of errors) {
   });
 }
 
-test('a refused key is an alert for the operator, not for the client', () => {
-  assert.match(gateway.program.output, /"provider":"google".*refuses its credential/);
+test('a refused key is an alert for the operator, not for the client', { timeout: 20_000 }, async () => {
+  while (!/"provider":"google".*refuses its credential/.test(gateway.program.output)) await sleep(20);
 });
 
 test('what Gemini cannot express is refused by name, what is harmless is listed', async () => {

@@ -1,11 +1,11 @@
 // Everybody who can sign in, and how operators help them.
 import { ApiError } from '../../canonical/errors.ts';
 import type { operatorUsersEndpoints } from '../../dashboard-contract/operator-users.ts';
-import { listMembers } from '../../users/members.ts';
 import { createResetLink } from '../../users/password-reset.ts';
 import { searchUsers } from '../../users/search-users.ts';
 import { findUser } from '../../users/user-records.ts';
 import { changed, type Handlers } from './handlers.ts';
+import { memberRows } from './member-rows.ts';
 import { linkTo } from './links.ts';
 import { inviteTo } from './settings.ts';
 import { checkEmail } from './sign-in-fields.ts';
@@ -37,19 +37,7 @@ export const operatorUsersHandlers: Handlers<typeof operatorUsersEndpoints> = {
     return changed({ link: linkTo(context, '/reset-password', token) }, change);
   },
 
-  'GET /operator/accounts/:account/members': async ({ context, params }) => {
-    const members = await listMembers(context.database, params.account);
-    return {
-      data: members.map(({ userId, name, email, role, hasSecondFactor, joinedAtMs }) => ({
-        user_id: userId,
-        name,
-        email,
-        role,
-        second_factor: hasSecondFactor,
-        joined_at: new Date(joinedAtMs).toISOString(),
-      })),
-    };
-  },
+  'GET /operator/accounts/:account/members': ({ context, params }) => memberRows(context.database, params.account),
 
   'POST /operator/accounts/:account/invitations': ({ context, params, body, session }) =>
     inviteTo(context, { accountId: params.account, email: checkEmail(body.email), role: body.role, session }),

@@ -13,6 +13,7 @@ import type { Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
 import { isAtLeast } from './access.ts';
 import { changed, type Handlers } from './handlers.ts';
+import { memberRows } from './member-rows.ts';
 import { linkTo } from './links.ts';
 import { profileHandlers } from './profile.ts';
 import { checkEmail, checkName } from './sign-in-fields.ts';
@@ -37,19 +38,7 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     return changed(done, fields && { action: 'account.update', subject: accountId, ...fields });
   },
 
-  'GET /accounts/:account/members': async ({ context: { database }, account: { accountId } }) => {
-    const members = await listMembers(database, accountId);
-    return {
-      data: members.map(({ userId, name, email, role, hasSecondFactor, joinedAtMs }) => ({
-        user_id: userId,
-        name,
-        email,
-        role,
-        second_factor: hasSecondFactor,
-        joined_at: new Date(joinedAtMs).toISOString(),
-      })),
-    };
-  },
+  'GET /accounts/:account/members': ({ context, account }) => memberRows(context.database, account.accountId),
 
   'PATCH /accounts/:account/members/:user': async ({ context: { database }, account: { accountId }, params, body: { role } }) => {
     const before = roleBefore(await changeMember(database, { accountId, userId: params.user, role }));
