@@ -107,7 +107,7 @@ test('settings go into the request, and the same request is shown as code', asyn
 
 test('a picture is drawn and shown, with what it cost', async () => {
   await visit('/playground?mode=test&tab=images&model=flux-2', async (page) => {
-    await page.getByLabel('Prompt').fill('A lighthouse in the evening');
+    await page.getByLabel('Prompt', { exact: true }).fill('A lighthouse in the evening');
     await page.getByRole('button', { name: 'Generate' }).click();
     const image = page.getByRole('img', { name: 'A lighthouse in the evening' });
     await image.waitFor();
@@ -140,7 +140,7 @@ test('it can be used on a phone and in the dark', async () => {
               .getByRole('article', { name: 'Turn 1' })
               .getByText(/tokens out/)
               .waitFor();
-          } else await page.getByLabel('Prompt').waitFor();
+          } else await page.getByLabel('Prompt', { exact: true }).waitFor();
           const width = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
           assert.equal(width, 0, 'nothing is wider than the screen');
           await checkAccessibility(page);

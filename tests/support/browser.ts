@@ -86,6 +86,7 @@ const untilStill = `(async () => {
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (process.env.TOLLGATE_SCREENSHOTS === undefined) return;
   mkdirSync(picturesFolder, { recursive: true });
+  await page.evaluate(untilStill);
   await page.screenshot({ path: join(picturesFolder, `${name}.png`), fullPage: true });
 }
 
