@@ -5,7 +5,7 @@ import { randomFillSync } from 'node:crypto';
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const characters = alphabet.split('');
 /** Joined two at a time: half as many steps. */
-const pairs = characters.map((first) => characters.map((second) => first + second));
+const pairs = characters.flatMap((first) => characters.map((second) => first + second));
 const randomCharacters = 16;
 /** Random bytes are drawn in bulk: one system call for some 500 ids. */
 const pool = Buffer.alloc(randomCharacters * 512);
@@ -22,7 +22,7 @@ export function newRandomCharacters(count: number): string {
     used = 0;
   }
   let text = '';
-  for (const end = used + count; used < end; used += 2) text += pairs[pool[used]! & 31]![pool[used + 1]! & 31]!;
+  for (const end = used + count; used < end; used += 2) text += pairs[((pool[used]! & 31) << 5) | (pool[used + 1]! & 31)]!;
   return text;
 }
 

@@ -75,10 +75,11 @@ export class KnownLane {
     return (request, response) => {
       const begun = this.#begin(request, response);
       if (!begun) return handle(request, response);
-      readBytes(request, { ...this.#options.limits, announcedBytes: begun.head.bodyBytes }, (error, bytes) => {
+      const serve = (error: ApiError | null, bytes?: Buffer) => {
         begun.arrived = { error, bytes };
         this.#serve(begun, { request, response, handle });
-      });
+      };
+      readBytes(request, this.#options.limits, serve, begun.head.bodyBytes);
     };
   }
 

@@ -75,11 +75,17 @@ export function createMetrics({ gateway: { runs, routing }, overload }: Pick<Ser
   registry.registerMetric(refusing);
   registerRoutes(registry, routing.health);
 
+  /** Looked up once for each of the few routes that there are. */
+  const secondsByRoute = new Map<FinishedRequest['route'], Histogram.Internal<string>>();
   /** Models of which a replay was counted, with mode and provider. */
   const replayedModels = new Set<string>();
   return {
     registry,
-    time: (route, taken) => seconds.observe({ route: route ?? 'none' }, taken),
+    time: (route, taken) => {
+      let series = secondsByRoute.get(route);
+      if (!series) secondsByRoute.set(route, (series = seconds.labels(route ?? 'none')));
+      series.observe(taken);
+    },
     count: ({ route, status, trace }, count) => {
       requests.inc({ route: route ?? 'none', status, error_code: trace.errorCode ?? '' }, count);
       if (!trace.mode || !trace.model) return;
