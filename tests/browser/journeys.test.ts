@@ -10,7 +10,7 @@ import { endpoints } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
-import { totpCode } from '../support/totp.ts';
+import { Authenticator } from '../support/totp.ts';
 
 type ApiRecord = {
   readonly created_at: string;
@@ -160,20 +160,21 @@ test('a second factor is set up and asked for, also after the operator made a li
   const email = 'barbara@example.com';
   const user = await signIn(gateway, { name: 'Barbara Liskov', email, passwordHash: await hashPassword(password) });
   const operator = await signIn(gateway, { role: null, operator: true });
-  const secret = await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+  const app = await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
     await page.goto('/settings?tab=security');
     await page.getByRole('button', { name: 'Set up' }).click();
     await fillIn(page, { 'Your password': password });
     await page.getByRole('button', { name: 'Continue' }).click();
-    const shown = (await page.getByText(/^[A-Z2-7]{4}( [A-Z2-7]{1,4})+$/).innerText()).replaceAll(' ', '');
-    await fillIn(page, { Code: totpCode(shown, -1) });
+    const secret = (await page.getByText(/^[A-Z2-7]{4}( [A-Z2-7]{1,4})+$/).innerText()).replaceAll(' ', '');
+    const authenticator = new Authenticator(secret);
+    await fillIn(page, { Code: await authenticator.nextCode() });
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('button', { name: 'I have kept them' }).click();
     await page.getByText('10 backup codes left').waitFor();
     await page.getByRole('button', { name: 'You: Barbara Liskov' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    await enter(page, { email, entered: password, code: totpCode(shown) });
-    return shown;
+    await enter(page, { email, entered: password, code: await authenticator.nextCode() });
+    return authenticator;
   });
   const { link } = (await operator.post(`/operator/users/${user.userId}/reset-link`)).json<{ link: string }>();
   await browser.withPage({ baseUrl: gateway.url, ignores: /status of 40[14]/ }, async (page) => {
@@ -184,7 +185,7 @@ test('a second factor is set up and asked for, also after the operator made a li
     await fillIn(page, { 'E-mail': email, Password: password });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('The e-mail address or the password is wrong.').waitFor();
-    await enter(page, { email, entered: 'another long password', code: totpCode(secret, 1) });
+    await enter(page, { email, entered: 'another long password', code: await app.nextCode() });
     await page.goto(link);
     await page.getByRole('heading', { name: 'This link has ended' }).waitFor();
   });

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { hashPassword } from '../../src/users/password.ts';
 import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { totpCode } from '../support/totp.ts';
+import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 let passwordHash: string;
@@ -18,19 +18,23 @@ type Enrolled = {
   readonly user: DashboardClient;
   readonly email: string;
   readonly secret: string;
+  readonly app: Authenticator;
+  /** The code that confirmed it. */
+  readonly code: string;
   readonly backupCodes: readonly string[];
 };
 
-/** The code of the half minute before has been used for it. */
 async function enrol(): Promise<Enrolled> {
   const user = await signIn(gateway, { passwordHash });
   const started = await user.post('/profile/second-factor', { password });
   assert.equal(started.status, 200, started.text);
   const { secret, uri, backup_codes: backupCodes } = started.json<{ secret: string; uri: string; backup_codes: string[] }>();
   assert.match(uri, /^otpauth:\/\/totp\/Service/);
-  const confirmed = await user.post('/profile/second-factor/confirm', { code: totpCode(secret, -1) });
+  const app = new Authenticator(secret);
+  const code = await app.nextCode();
+  const confirmed = await user.post('/profile/second-factor/confirm', { code });
   assert.equal(confirmed.status, 200, confirmed.text);
-  return { user, email: user.email, secret, backupCodes };
+  return { user, email: user.email, secret, app, code, backupCodes };
 }
 
 async function challenged(email: string): Promise<DashboardClient> {
@@ -49,18 +53,21 @@ test('it is not on before a code has confirmed it', async () => {
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'code']);
   const plain = visitor(gateway);
   assert.deepEqual((await plain.post('/auth/sign-in', { email: user.email, password })).json(), { next: 'done' });
-  assert.equal((await user.post('/profile/second-factor/confirm', { code: totpCode(secret) })).status, 200);
+  assert.equal(
+    (await user.post('/profile/second-factor/confirm', { code: await new Authenticator(secret).nextCode() })).status,
+    200,
+  );
   assert.partialDeepStrictEqual((await user.get('/profile')).json(), { second_factor: { enabled: true, backup_codes_left: 10 } });
   assert.equal((await user.post('/profile/second-factor', { password })).status, 409);
 });
 
 test('without it a password opens nothing; with it once', async () => {
-  const { email, secret } = await enrol();
+  const { email, app } = await enrol();
   const client = await challenged(email);
   assert.equal(await isSignedIn(client), false);
   const wrong = await client.post('/auth/second-factor', { code: '000000' });
   assert.deepEqual([wrong.status, wrong.error.code, wrong.error.param], [401, 'sign_in_failed', 'code']);
-  const code = totpCode(secret);
+  const code = await app.nextCode();
   assert.equal((await client.post('/auth/second-factor', { code })).status, 200);
   assert.equal(await isSignedIn(client), true);
 
@@ -70,9 +77,9 @@ test('without it a password opens nothing; with it once', async () => {
 });
 
 test('of several sign-ins with one code at once, one succeeds', async () => {
-  const { email, secret, user } = await enrol();
+  const { email, app, user } = await enrol();
   const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
-  const code = totpCode(secret);
+  const code = await app.nextCode();
   const replies = await Promise.all(clients.map((client) => client.post('/auth/second-factor', { code })));
   assert.deepEqual(statusesOf(replies), [200, 401, 401]);
   assert.equal((await Promise.all(clients.map(isSignedIn))).filter(Boolean).length, 1);
@@ -81,13 +88,13 @@ test('of several sign-ins with one code at once, one succeeds', async () => {
 });
 
 test('the code that confirmed it does not sign in', async () => {
-  const { email, secret } = await enrol();
+  const { email, code } = await enrol();
   const client = await challenged(email);
-  assert.equal((await client.post('/auth/second-factor', { code: totpCode(secret, -1) })).status, 401);
+  assert.equal((await client.post('/auth/second-factor', { code })).status, 401);
 });
 
 test('codes cannot be guessed, however often the password is given', async () => {
-  const { email, secret } = await enrol();
+  const { email, app } = await enrol();
   const clients = await Promise.all([1, 2, 3].map(() => challenged(email)));
   const guesses = clients.flatMap((client) =>
     Array.from({ length: 6 }, () => client.post('/auth/second-factor', { code: '111111' })),
@@ -95,25 +102,25 @@ test('codes cannot be guessed, however often the password is given', async () =>
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
   assert.ok(statuses.includes(429), statuses.join());
   assert.ok(statuses.every((status) => status === 401 || status === 429));
-  const right = await (await challenged(email)).post('/auth/second-factor', { code: totpCode(secret) });
+  const right = await (await challenged(email)).post('/auth/second-factor', { code: await app.nextCode() });
   assert.equal(right.status, 429);
   assert.ok(Number(right.headers['retry-after']) > 0);
 });
 
 test('without a password given before, a code is nothing', async () => {
-  const { secret } = await enrol();
-  const reply = await visitor(gateway).post('/auth/second-factor', { code: totpCode(secret) });
+  const { app } = await enrol();
+  const reply = await visitor(gateway).post('/auth/second-factor', { code: await app.nextCode() });
   assert.deepEqual([reply.status, reply.error.code, reply.error.param], [401, 'sign_in_failed', null]);
 });
 
 test("a session of somebody's does not answer for another's second factor", async () => {
-  const { email, secret } = await enrol();
+  const { email, app } = await enrol();
   const other = await enrol();
   const { user } = other;
   await user.post('/auth/sign-in', { email, password });
-  const reply = await user.post('/auth/second-factor', { code: totpCode(other.secret) });
+  const reply = await user.post('/auth/second-factor', { code: await other.app.nextCode() });
   assert.equal(reply.status, 401);
-  assert.equal((await user.post('/auth/second-factor', { code: totpCode(secret) })).status, 200);
+  assert.equal((await user.post('/auth/second-factor', { code: await app.nextCode() })).status, 200);
   assert.equal((await user.get('/profile')).json<{ email: string }>().email, email);
 });
 

@@ -128,6 +128,16 @@ async function bothWays(key: string, sent: Sent): Promise<{ readonly short: Coun
   return { short, full };
 }
 
+test('text beyond ASCII, and between ASCII and Latin-1, is the same both ways', async () => {
+  for (const said of ['Grüße für 5 £', 'こんにちは, 5 €', '😀'.repeat(6_000)]) {
+    const { key } = await newKey({ mode: 'test', creditUsd: undefined });
+    const messages = [{ role: 'user', content: said }];
+    const { short, full } = await bothWays(key, { body: bodyOf(chat, { messages, model: 'gpt-5-mini' }) });
+    assert.ok(full.text.includes(said.slice(0, 5)));
+    assert.equal(short.text, full.text);
+  }
+});
+
 for (const at of endpoints) {
   for (const stream of [false, true]) {
     for (const mode of ['live', 'test'] as const) {

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Activity } from '../activity/activity.ts';
+import type { Logger } from '../lib/log.ts';
+import { type EndedRequest, EndedRequests } from './ended-requests.ts';
+
+/** What the three are told: lines, and counts by what they are counted under. */
+function observe() {
+  const lines: string[] = [];
+  const counts: Record<string, number> = {};
+  const add = (name: string, by: number) => (counts[name] = (counts[name] ?? 0) + by);
+  const write = (level: string) => (fields: object | string) => void lines.push(`${level}${fields as string}`);
+  const log: Logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  const meter = {
+    count: ({ status, trace }: { status: number; trace: { model?: string } }, count: number) =>
+      void add(`metrics ${status} ${trace.model}`, count),
+    time: (route: string | null, seconds: number) => void add(`seconds ${route} ${seconds}`, 1),
+  };
+  const noteRequest = ({ model }: { model?: string }, path: string, count = 1) => void add(`activity ${model} ${path}`, count);
+  return { lines, counts, ended: new EndedRequests({ log, meter, activity: { noteRequest } as unknown as Activity }) };
+}
+
+const kinds = [{}, {}];
+const requests = fc.record({
+  kind: fc.constantFrom(undefined, 0, 1),
+  status: fc.constantFrom(200, 500),
+  tookMs: fc.nat({ max: 3 }),
+});
+
+test('many that are told of together are told of like each by itself', () => {
+  fc.assert(
+    fc.property(fc.array(requests, { maxLength: 40 }), (all) => {
+      const [together, alone] = [observe(), observe()];
+      for (const [index, { kind, status, tookMs }] of all.entries()) {
+        const trace = { requestId: `req_${index}`, startedAtMs: 0, model: `model ${kind ?? index}` };
+        const route = '/v1/messages';
+        const one: EndedRequest = { traced: { trace, method: 'POST', route }, status, tookMs, isClientGone: index % 5 === 0 };
+        alone.ended.note(one);
+        alone.ended.tell();
+        together.ended.note(kind === undefined ? one : { ...one, traced: { ...one.traced, kind: kinds[kind] } });
+      }
+      together.ended.tell();
+      assert.deepEqual(together.lines, alone.lines);
+      assert.deepEqual(together.counts, alone.counts);
+    }),
+  );
+});
+
+test('what ends is told of soon, without being asked', { timeout: 5_000 }, async () => {
+  const { lines, ended } = observe();
+  const trace = { requestId: 'req_1', startedAtMs: 0 };
+  ended.note({ traced: { trace, method: 'GET', route: null }, status: 200, tookMs: 1, isClientGone: false });
+  const awake = setInterval(() => {}, 1_000);
+  while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  clearInterval(awake);
+  assert.match(lines[0]!, /"request_id":"req_1"/);
+});
