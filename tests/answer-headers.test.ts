@@ -1,4 +1,4 @@
-// The shorter way of known requests (src/server/known-lane.ts) names a request by the headers that its answer may depend on. Here the full way
+// The shorter way of known requests (src/server/known/) names a request by the headers that its answer may depend on. Here the full way
 // shows which headers it reads: a new one must be named as well, or be known to make no difference.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,7 @@
 // What run.ts asks of an endpoint that is charged for, whatever it sells: a model's answer, images, searches.
 import type { ApiError } from '../canonical/errors.ts';
 import type { JsonObject } from '../formats/format.ts';
+import type { ApiKey } from '../keys/api-key.ts';
 import type { Admitted, IncomingRequest } from './admitted.ts';
 import type { Client } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
@@ -30,6 +31,13 @@ export type Work = {
   /** The frames that end a stream of which nothing but keep-alives was sent. */
   readonly writeFailure: (error: ApiError) => string;
 };
+
+/** For the log and the metrics: who asks. */
+export function noteKey(trace: RequestTrace, { id, accountId, mode }: Pick<ApiKey, 'id' | 'accountId' | 'mode'>): void {
+  trace.keyId = id;
+  trace.accountId = accountId;
+  trace.mode = mode;
+}
 
 /** For the log and the metrics: what is asked for, and of whom. */
 export function noteWork(

@@ -6,7 +6,7 @@ import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { Users } from './dashboard-api/users.ts';
-import type { KnownLane } from './known-lane.ts';
+import type { KnownLane } from './known/known-lane.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
 

@@ -12,13 +12,13 @@ import { ArrivingBodies } from './arriving-bodies.ts';
 import { answerHeaderNames } from './charged.ts';
 import { DashboardFiles, dashboardFolder, wantsPage } from './dashboard-files.ts';
 import { EndedRequests } from './ended-requests.ts';
-import { KnownLane } from './known-lane.ts';
+import { KnownLane } from './known/known-lane.ts';
 import { answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
 import { errorHandler, fromFastify, sendError } from './middleware/errors.ts';
-import { createTracing, trace } from './middleware/trace.ts';
+import { trace, Tracing } from './middleware/trace.ts';
 import { waitForMemory } from './middleware/wait-for-memory.ts';
 import { createMetrics } from './metrics.ts';
 import { memoryBoundBytes } from './overload.ts';
@@ -38,11 +38,12 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
   const bodiesMax = arrivingBytesMax(config);
   const limits = { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) };
   const ended = new EndedRequests({ log, meter: metrics, activity: parts.gateway.activity });
-  const begin = createTracing(ended);
-  const lane = new KnownLane(parts, { begin, limits, headerNames: answerHeaderNames(headers.cache) });
+  const tracing = new Tracing(ended);
+  const headerNames = answerHeaderNames(headers.cache);
+  const lane = new KnownLane(parts, { tracing, limits, headerNames, keepAliveTimeoutMs });
   const context: ServerContext = { ...parts, lane };
   const memoryWait = waitForMemory(context, new WaitingRoom(Math.min(config.images.memory_bytes, bodiesMax)));
-  const startTrace = trace({ begin, lane, lifecycle: context.lifecycle });
+  const startTrace = trace({ tracing, lane, lifecycle: context.lifecycle });
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(config.server.trust_proxy),
@@ -71,6 +72,7 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
     },
   });
   putInFront(lane, app.server);
+  app.addHook('preClose', () => lane.whenTaken());
   app.server.on('close', () => {
     ended.tell();
     lane.close();

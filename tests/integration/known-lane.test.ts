@@ -1,5 +1,5 @@
-// The shorter way of requests whose answers are known (src/server/known-lane.ts) beside the full one: nobody can tell which was taken, but by
-// the order of the headers. A slash at the end of the path keeps a request off the shorter way.
+// The shorter ways of requests whose answers are known (src/server/known/) beside the full one: nobody can tell which was taken, but by the
+// order of the headers. A slash at the end of the path keeps a request off the shorter ways, a new connection off the shortest.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -36,13 +36,15 @@ type Answer = {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
   readonly id: string;
+  /** Known by all of its bytes, by head and body, or not known. */
+  readonly way: 'bytes' | 'head' | 'full';
   readonly isShort: boolean;
 };
 
-async function send(key: string, { path = chat.path, headers = {}, body }: Sent): Promise<Answer> {
+async function send(key: string, { path = chat.path, headers = {}, body }: Sent, through = agent): Promise<Answer> {
   const request = httpRequest(gateway.url + path, {
     method: 'POST',
-    agent,
+    agent: through,
     headers: {
       'content-type': 'application/json',
       ...(headers['transfer-encoding'] === undefined && { 'content-length': Buffer.byteLength(body) }),
@@ -55,13 +57,15 @@ async function send(key: string, { path = chat.path, headers = {}, body }: Sent)
   const pieces: Buffer[] = [];
   for await (const piece of response) pieces.push(piece as Buffer);
   const { date: _date, 'x-request-id': id, 'request-id': _sameId, ...rest } = response.headers;
+  const names = response.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const way = names[0] === 'x-request-id' ? 'full' : names.at(-1) === 'date' ? 'bytes' : 'head';
   return {
     status: response.statusCode!,
     headers: { ...rest, ids: response.rawHeaders.filter((value) => value === id).length },
     text: Buffer.concat(pieces).toString(),
     id: String(id),
-    // The full way names the id before all else.
-    isShort: response.rawHeaders[0]!.toLowerCase() !== 'x-request-id',
+    way,
+    isShort: way !== 'full',
   };
 }
 
@@ -73,10 +77,10 @@ const newKey = (options: KeyOptions = {}) => gateway.makeKey({ mode: 'live', cre
  * Sends until the answer is known the short way: a run, and one time each to learn the head and the body, and these two once more when keys
  * have changed meanwhile, as the making of one is noticed.
  */
-async function teach(key: string, sent: Sent): Promise<Answer> {
+async function teach(key: string, sent: Sent, isTaught = ({ isShort }: Answer) => isShort): Promise<Answer> {
   for (let time = 0; time < 10; time++) {
     const answer = await send(key, sent);
-    if (answer.isShort) return answer;
+    if (isTaught(answer)) return answer;
   }
   assert.fail('it is never answered the short way');
 }
@@ -112,29 +116,40 @@ async function countersDuring(action: () => Promise<unknown>): Promise<Record<st
 
 type Counted = Answer & { readonly counted: Record<string, number> };
 
-/** The same request the short way and the full way, with what the counters made of each. */
-async function bothWays(key: string, sent: Sent): Promise<{ readonly short: Counted; readonly full: Counted }> {
-  const counting = async (one: Sent): Promise<Counted> => {
+/** A request of which more comes than is read at once is known by head and body alone. */
+const atOnceMax = 60_000;
+
+/** The same request each way, with what the counters made of it. */
+async function allWays(key: string, sent: Sent): Promise<{ readonly short: readonly Counted[]; readonly full: Counted }> {
+  const counting = async (one: Sent, through?: Agent): Promise<Counted> => {
     let answer: Answer | null = null;
-    const counted = await countersDuring(async () => (answer = await send(key, one)));
+    const counted = await countersDuring(async () => (answer = await send(key, one, through)));
     return { ...answer!, counted };
   };
+  const isLong = Buffer.byteLength(sent.body) > atOnceMax;
   await teach(key, sent);
-  const short = await counting(sent);
+  if (!isLong) await teach(key, sent, ({ way }) => way === 'bytes');
+  const newConnections = new Agent({ keepAlive: true });
+  const short = [await counting(sent), await counting(sent, newConnections)];
+  newConnections.destroy();
   // A key that was made a moment ago was noticed just now.
-  if (!short.isShort) return bothWays(key, sent);
+  if (!short.every(({ isShort }) => isShort)) return allWays(key, sent);
+  assert.deepEqual(
+    short.map(({ way }) => way),
+    [isLong ? 'head' : 'bytes', 'head'],
+  );
   const full = await counting(fullWay(sent));
-  assert.equal(full.isShort, false);
+  assert.equal(full.way, 'full');
   return { short, full };
 }
 
-test('text beyond ASCII, and between ASCII and Latin-1, is the same both ways', async () => {
-  for (const said of ['Grüße für 5 £', 'こんにちは, 5 €', '😀'.repeat(6_000)]) {
+test('text beyond ASCII, and between ASCII and Latin-1, is the same each way', async () => {
+  for (const said of ['Grüße für 5 £', 'こんにちは, 5 €', '😀'.repeat(6_000), '😀'.repeat(30_000)]) {
     const { key } = await newKey({ mode: 'test', creditUsd: undefined });
     const messages = [{ role: 'user', content: said }];
-    const { short, full } = await bothWays(key, { body: bodyOf(chat, { messages, model: 'gpt-5-mini' }) });
+    const { short, full } = await allWays(key, { body: bodyOf(chat, { messages, model: 'gpt-5-mini' }) });
     assert.ok(full.text.includes(said.slice(0, 5)));
-    assert.equal(short.text, full.text);
+    for (const { text } of short) assert.equal(text, full.text);
   }
 });
 
@@ -142,18 +157,20 @@ for (const at of endpoints) {
   for (const stream of [false, true]) {
     for (const mode of ['live', 'test'] as const) {
       for (const kind of ['hit', 'idempotent-replay'] as const) {
-        test(`${at.name}, ${stream ? 'streamed' : 'whole'}, ${mode}, ${kind}: both ways answer, log and count the same`, async () => {
+        test(`${at.name}, ${stream ? 'streamed' : 'whole'}, ${mode}, ${kind}: each way answers, logs and counts the same`, async () => {
           gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
           const { key } = await newKey({ mode, ...(mode === 'test' && { creditUsd: undefined }), requestsPerMinute: 1_000_000 });
           const headers = { ...(kind !== 'hit' && { 'idempotency-key': 'one' }), 'anthropic-version': '2023-06-01' };
           const sent = { path: at.path, headers, body: bodyOf(at, { stream, ...(kind !== 'hit' && { temperature: 1 }) }) };
-          const { short, full } = await bothWays(key, sent);
-          assert.equal(short.headers['x-service-cache'], kind);
-          assert.deepEqual(withoutRate(short), withoutRate(full));
-          assert.notEqual(short.id, full.id);
-          assert.deepEqual(await logLine(short.id), await logLine(full.id));
-          assert.ok(Object.keys(short.counted).length >= 3, JSON.stringify(short.counted));
-          assert.deepEqual(short.counted, full.counted);
+          const { short, full } = await allWays(key, sent);
+          assert.ok(Object.keys(full.counted).length >= 3, JSON.stringify(full.counted));
+          for (const one of short) {
+            assert.equal(one.headers['x-service-cache'], kind);
+            assert.deepEqual(withoutRate(one), withoutRate(full));
+            assert.notEqual(one.id, full.id);
+            assert.deepEqual(await logLine(one.id), await logLine(full.id));
+            assert.deepEqual(one.counted, full.counted);
+          }
         });
       }
     }
@@ -323,16 +340,61 @@ void describe('on the wire', () => {
     while (!isSo()) await setTimeout(20);
   }
 
-  test('a body in pieces, then several requests at once: each has its answer, in their order', async () => {
-    const { socket, read } = await connected();
-    socket.write(head());
-    await setTimeout(100);
-    socket.write(body.slice(0, 10));
-    await setTimeout(100);
-    socket.write(body.slice(10) + (head() + body).repeat(2) + head().replace(key, 'nobody') + body);
-    await until(() => read().includes(' 401 '));
-    assert.equal(countOf(read(), /HTTP\/1\.1 200 OK/g), 3);
-    assert.equal(countOf(read(), /X-Service-Cache: hit/g), 3, 'the short way writes the names as they are configured');
+  const hits = (text: string) => countOf(text, /X-Service-Cache: hit/g);
+
+  /** A connection on which the request is known by its bytes. */
+  async function taught() {
+    const connection = await connected();
+    for (let count = 1; !/\r\nDate: [^\r]*\r\n\r\n[^\r]*$/.test(connection.read()); count++) {
+      assert.ok(count < 10, 'it never is known');
+      connection.socket.write(head() + body);
+      await until(() => hits(connection.read()) === count && connection.read().endsWith('}'));
+    }
+    const taughtLength = connection.read().length;
+    return { socket: connection.socket, read: () => connection.read().slice(taughtLength) };
+  }
+
+  for (const [what, connection] of [
+    ['a new connection', connected],
+    ['one that is taught', taught],
+  ] as const) {
+    test(`on ${what}: a body in pieces, then several requests at once: each has its answer, in their order`, async () => {
+      const { socket, read } = await connection();
+      socket.write(head());
+      await setTimeout(100);
+      socket.write(body.slice(0, 10));
+      await setTimeout(100);
+      socket.write(body.slice(10) + (head() + body).repeat(2) + head().replace(key, 'nobody') + body);
+      await until(() => read().includes(' 401 '));
+      assert.equal(countOf(read(), /HTTP\/1\.1 200 OK/g), 3);
+      assert.equal(hits(read()), 3, 'the short ways write the names as they are configured');
+      const others = [
+        '\r\n',
+        head(),
+        body,
+        head() + body + head(),
+        body,
+        head().slice(0, 30),
+        head().slice(30) + body,
+        head() + body,
+      ];
+      for (const piece of others) {
+        socket.write(piece);
+        await setTimeout(30);
+      }
+      await until(() => hits(read()) === 8 && read().endsWith('}'));
+      socket.destroy();
+    });
+  }
+
+  test('who sends without end and reads nothing has every answer, when it reads at last', async () => {
+    const { socket, read } = await taught();
+    socket.pause();
+    for (let count = 0; count < 6_000; count++) socket.write(head() + body);
+    await setTimeout(1_000);
+    socket.resume();
+    await until(() => hits(read()) === 6_000 && read().endsWith('}'));
+    assert.equal(countOf(read(), /HTTP\/1\.1 200 OK/g), 6_000);
     socket.destroy();
   });
 
@@ -364,5 +426,59 @@ void describe('on the wire', () => {
     half.socket.end(head() + body.slice(0, 10));
     await once(half.socket, 'close');
     assert.match(half.read(), /HTTP\/1\.1 400 /);
+  });
+});
+
+void describe('an answer of megabytes, known by its bytes', () => {
+  const client = new Agent({ keepAlive: true });
+  after(() => client.destroy());
+
+  /** Its head has come, and of its body what a client that does not read can be sent. */
+  async function startAnswer(own: TestGateway): Promise<IncomingMessage> {
+    own.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: 'word '.repeat(1_400_000) }));
+    const { key } = await own.makeKey({ mode: 'live', creditUsd: 50 });
+    const body = bodyOf(chat, { max_completion_tokens: 100_000 });
+    for (let count = 0; count < 10; count++) {
+      const request = httpRequest(own.url + chat.path, {
+        method: 'POST',
+        agent: client,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          authorization: `Bearer ${key}`,
+        },
+      });
+      request.end(body);
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      if (response.rawHeaders.at(-2) === 'Date') return response;
+      await lengthOf(response);
+    }
+    return assert.fail('it never is known by its bytes');
+  }
+
+  async function lengthOf(response: IncomingMessage): Promise<number> {
+    let length = 0;
+    for await (const piece of response) length += (piece as Buffer).length;
+    return length;
+  }
+
+  test('a shutdown waits for who takes it slowly', async (t) => {
+    const own = await startGateway({ log: { level: 'info' } });
+    let stopped: Promise<void> | null = null;
+    t.after(() => stopped ?? own.stop());
+    const response = await startAnswer(own);
+    stopped = own.stop();
+    await setTimeout(1_500);
+    assert.equal(await lengthOf(response), Number(response.headers['content-length']));
+    await stopped;
+    assert.doesNotMatch(own.program.output, /"client_gone":true/);
+  });
+
+  test('who takes nothing of it is dropped', async (t) => {
+    const own = await startGateway({ log: { level: 'info' }, limits: { stream_stall_ms: 1_000 } });
+    t.after(() => own.stop());
+    const stalled = await startAnswer(own);
+    while (!own.program.output.includes('"client_gone":true')) await setTimeout(100);
+    await assert.rejects(lengthOf(stalled), /aborted/);
   });
 });

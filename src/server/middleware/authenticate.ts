@@ -1,6 +1,7 @@
 // Who asks, before the body is read: a stranger cannot make the gateway read 32 MB.
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
+import { noteKey } from '../../gateway/endpoint.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { keyModeOf } from '../../keys/key-text.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
@@ -33,7 +34,7 @@ export function useKey({ config, nowMs }: ServerContext['gateway'], key: ApiKey,
   checkStanding(key, nowMs());
   checkAddress(key, request.ip);
   request.apiKey = key;
-  Object.assign(request.trace, { keyId: key.id, accountId: key.accountId, mode: key.mode });
+  noteKey(request.trace, key);
 }
 
 type Doors = { readonly keys: KeyStore; readonly failedKeys: FailedKeys };

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { ArrivingBodies } from '../arriving-bodies.ts';
-import type { KnownLane } from '../known-lane.ts';
+import type { KnownLane } from '../known/known-lane.ts';
 import { overloaded } from '../overload.ts';
 
 export type BodyLimits = {

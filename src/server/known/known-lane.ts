@@ -2,32 +2,30 @@
 // what it is sure of, and hands on everything else as if it had not been there: a first such request, a key that has changed, a refusal.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import type { ApiError } from '../canonical/errors.ts';
-import { noteWork } from '../gateway/endpoint.ts';
+import type { ApiError } from '../../canonical/errors.ts';
+import { noteKey, noteWork } from '../../gateway/endpoint.ts';
 import {
   type Counted,
-  countKnown,
   type KnownRequest,
   lastingHeaders,
   type RecalledAnswer,
   recallAnswer,
-} from '../gateway/known-request.ts';
-import { balanceHeaders, noteReplay } from '../gateway/replay.ts';
-import type { ApiKey } from '../keys/api-key.ts';
-import type { Balance } from '../ledger/queries.ts';
-import type { ServerContext } from './context.ts';
-import type { Traced } from './ended-requests.ts';
-import { dropWhenStalled, jsonHeaders, streamHeaders } from './http-client.ts';
-import { type BodyName, isPlain, type Known, type KnownHead, KnownRequests } from './known-requests.ts';
-import { readBytes, type BodyLimits } from './middleware/body.ts';
-import { type BeginTrace, idHeaderNames } from './middleware/trace.ts';
+} from '../../gateway/known-request.ts';
+import { noteReplay } from '../../gateway/replay.ts';
+import type { Traced } from '../ended-requests.ts';
+import { dropWhenStalled, jsonHeaders, streamHeaders } from '../http-client.ts';
+import { readBytes, type BodyLimits } from '../middleware/body.ts';
+import type { Tracing } from '../middleware/trace.ts';
+import { ByteLane } from './byte-lane.ts';
+import { KnownAnswers, type KnownContext } from './known-answers.ts';
+import { isPlain, type Known, type KnownHead, KnownRequests } from './known-requests.ts';
 
 /** A request that was begun here: whoever it is handed on to takes up what has been done. */
 type Begun = {
   readonly traced: Traced;
   readonly head: KnownHead;
-  /** null until its body has come. */
-  name: BodyName | null;
+  /** Of its body; null until that has come. */
+  name: string | null;
   arrived: Arrived;
 };
 
@@ -38,32 +36,36 @@ const nothing: Arrived = { error: null };
 const sweepEveryMs = 60_000;
 
 type LaneOptions = {
-  readonly begin: BeginTrace;
+  readonly tracing: Tracing;
   readonly limits: BodyLimits;
   /** The headers that an answer may depend on. */
   readonly headerNames: readonly string[];
+  readonly keepAliveTimeoutMs: number;
 };
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly handle: RequestListener };
 
 type Found = { readonly known: Known; readonly answer: RecalledAnswer };
 
-type LaneContext = Pick<ServerContext, 'gateway' | 'keys' | 'lifecycle' | 'overload'>;
-
 export class KnownLane {
-  readonly #context: LaneContext;
   readonly #options: LaneOptions;
+  readonly #answers: KnownAnswers;
+  readonly #bytes: ByteLane;
   readonly #known: KnownRequests;
   readonly #begun = new WeakMap<IncomingMessage, Begun>();
   readonly #timer: NodeJS.Timeout;
-  /** A balance stays the same for many requests: what is told of it is written once. */
-  readonly #balanceHeaders = new WeakMap<Balance, readonly string[]>();
 
-  constructor(context: LaneContext, options: LaneOptions) {
-    this.#context = context;
+  constructor(context: KnownContext, options: LaneOptions) {
     this.#options = options;
     this.#known = new KnownRequests(options.headerNames);
-    this.#timer = setInterval(() => this.#known.sweep((key) => this.#isValid(key)), sweepEveryMs).unref();
+    this.#answers = new KnownAnswers(context);
+    this.#bytes = new ByteLane({ ...options, answers: this.#answers, bodyOf: (answer) => this.#known.bodyOf(answer) });
+    this.#timer = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+  }
+
+  /** Resolves when no answer is on its way of which Node's server knows nothing. */
+  whenTaken(): Promise<void> {
+    return this.#bytes.whenTaken();
   }
 
   close(): void {
@@ -73,8 +75,12 @@ export class KnownLane {
   /** A listener that answers what is known, and lets `handle` do the rest. */
   before(handle: RequestListener): RequestListener {
     return (request, response) => {
+      this.#bytes.note(request, response);
       const begun = this.#begin(request, response);
-      if (!begun) return handle(request, response);
+      if (!begun) {
+        this.#bytes.forget(request);
+        return handle(request, response);
+      }
       const serve = (error: ApiError | null, bytes?: Buffer) => {
         begun.arrived = { error, bytes };
         this.#serve(begun, { request, response, handle });
@@ -100,95 +106,75 @@ export class KnownLane {
   /** Learns of a request that was answered with an earlier one's answer. Of others than those that carry their key it must know nothing. */
   learn({ raw, routeOptions }: FastifyRequest, request: KnownRequest): void {
     if (routeOptions.config.auth !== 'required' || raw.url !== routeOptions.url || !isPlain(raw)) return;
-    if (request.key.allowedAddresses.length > 0 || !this.#isValid(request.key)) return;
+    if (request.key.allowedAddresses.length > 0 || !this.#answers.isValid(request.key)) return;
     const begun = this.#begun.get(raw);
-    const answer = begun?.name && recallAnswer(this.#context.gateway, request);
+    const answer = begun?.name && recallAnswer(this.#answers.gateway, request);
     if (begun && answer) this.#remember(begun, request, answer);
     else this.#known.rememberHead(raw, request.key);
   }
 
   /** null: its head is not known. */
   #begin(request: IncomingMessage, response: ServerResponse): Begun | null {
-    const { gateway, lifecycle, overload } = this.#context;
-    if (lifecycle.phase !== 'serving' || overload.reason !== null) return null;
+    if (!this.#answers.isOpen) return null;
     const head = this.#known.findHead(request);
     const key = head?.key;
     if (!head || !key) return null;
-    if (!this.#isValid(key)) {
+    if (!this.#answers.isValid(key)) {
       this.#known.forgetHead(head);
       return null;
     }
     // From here on a shutdown waits for it, also while its body is on its way.
-    const traced = this.#options.begin(response, { method: 'POST', route: request.url!, onClose: gateway.runs.enter() });
-    traced.trace.keyId = key.id;
-    traced.trace.accountId = key.accountId;
-    traced.trace.mode = key.mode;
+    const leave = this.#answers.gateway.runs.enter();
+    const traced = this.#options.tracing.follow(response, { method: 'POST', route: request.url! }, leave);
+    noteKey(traced.trace, key);
     return { traced, head, name: null, arrived: nothing };
   }
 
-  #isValid(key: ApiKey): boolean {
-    return this.#context.keys.isCurrent(key) && (key.expiresAtMs === null || this.#context.gateway.nowMs() < key.expiresAtMs);
+  #sweep(): void {
+    this.#known.sweep((key) => this.#answers.isValid(key));
+    this.#bytes.sweep();
   }
 
   /** With its body here. */
   #serve(begun: Begun, exchange: Exchange): void {
     const known = this.#find(begun, exchange.request);
-    const answer = known && recallAnswer(this.#context.gateway, known.request);
+    const answer = known && this.#answers.recall(known.request);
     if (!answer) return this.#handOn(begun, exchange);
     const found = { known, answer };
-    const counted = this.#count(known.request);
-    // As a rule all that counts is in memory: nothing is waited for then.
+    const counted = this.#answers.count(known.request);
     if (!(counted instanceof Promise)) return this.#answer(begun, exchange, found, counted);
     void counted.then((headers) => this.#answer(begun, exchange, found, headers));
   }
 
   #handOn(begun: Begun, { request, response, handle }: Exchange): void {
+    this.#bytes.forget(request);
     // A client that has left has its line in the log; whoever took it over would wait for its end for ever.
     if (response.closed) return;
     this.#begun.set(request, begun);
     handle(request, response);
   }
 
-  /** null: it could not be counted. What goes wrong here goes wrong the full way as well, and is told there. */
-  #count(request: KnownRequest): Counted | null | Promise<Counted | null> {
-    try {
-      const counted = countKnown(this.#context.gateway, request);
-      return counted instanceof Promise ? counted.catch(() => null) : counted;
-    } catch {
-      return null;
-    }
-  }
-
   #answer(begun: Begun, exchange: Exchange, { known, answer }: Found, counted: Counted | null): void {
     if (!counted) return this.#handOn(begun, exchange);
     const { response } = exchange;
-    const { trace, route } = begun.traced;
+    const { trace } = begun.traced;
     noteWork(trace, known.request);
     noteReplay(trace, answer);
     if (response.closed) return;
     const isSame = known.answer.deref() === answer.response;
     const current = isSame ? known : this.#remember(begun, known.request, answer);
     begun.traced.kind = current;
-    const headers = [...current.headers, ...this.#balanceHeadersOf(counted)];
-    for (const name in counted.rateHeaders) headers.push(name, counted.rateHeaders[name]!);
-    for (const name of idHeaderNames(route)) headers.push(name, trace.requestId);
+    const headers = current.headers.concat(this.#answers.headersOf(counted, begun.traced));
     response.writeHead(200, headers).end(this.#known.bodyOf(answer.response), current.encoding);
-    dropWhenStalled(response, this.#context.gateway.config.limits.stream_stall_ms);
-  }
-
-  #balanceHeadersOf({ balance }: Counted): readonly string[] {
-    if (!balance) return [];
-    let headers = this.#balanceHeaders.get(balance);
-    if (!headers)
-      this.#balanceHeaders.set(balance, (headers = Object.entries(balanceHeaders(this.#context.gateway, balance)).flat()));
-    return headers;
+    dropWhenStalled(response, this.#answers.gateway.config.limits.stream_stall_ms);
+    this.#bytes.learn(exchange, current, begun.head.bodyBytes);
   }
 
   #remember({ head, name }: Begun, request: KnownRequest, answer: RecalledAnswer): Known {
     const { response } = answer;
     const bytes = Buffer.byteLength(response.body);
     const headers = Object.entries({
-      ...lastingHeaders(this.#context.gateway, request, answer),
+      ...lastingHeaders(this.#answers.gateway, request, answer),
       ...(request.stream ? streamHeaders : { ...jsonHeaders, 'content-length': String(bytes) }),
     }).flat();
     const encoding = bytes === response.body.length ? 'latin1' : 'utf8';
@@ -201,9 +187,7 @@ export class KnownLane {
     const { bytes } = begun.arrived;
     // Whoever was told that the body came too late, and sent the rest all the same, is answered no more.
     if (!bytes || !socket.writable) return undefined;
-    const found = this.#known.find(begun.head, bytes);
-    const known = 'request' in found ? found : undefined;
-    begun.name = known?.name ?? (found as BodyName);
-    return known && this.#isValid(known.request.key) ? known : undefined;
+    begun.name = this.#known.nameBody(bytes);
+    return this.#known.find(begun.head, begun.name);
   }
 }

@@ -1,0 +1,139 @@
+// A server of Node's with a connection that is watched beside one that is not: whatever is sent, in whatever pieces, is answered alike.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { KnownConnection } from './known-connection.ts';
+
+type Sent = { readonly path: string; readonly body: string; readonly headers: string; readonly waits: boolean };
+type Piece = { readonly text: string; readonly isAwaited: boolean };
+
+const head = ({ path, body, headers }: Sent) =>
+  `POST ${path} HTTP/1.1\r\nHost: here\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`;
+const requestOf = (sent: Sent) => head(sent) + sent.body;
+
+/** The two ends of a connection: what is sent, and what has been answered. */
+function connect(): { readonly socket: Duplex; readonly read: () => string } {
+  let text = '';
+  const socket = new Duplex({
+    read() {},
+    write(piece: Buffer, _encoding, done) {
+      text += piece.toString();
+      done();
+    },
+  });
+  return { socket, read: () => text };
+}
+
+type Exchange = { readonly pieces: readonly Piece[]; readonly wholes: ReadonlySet<string>; readonly isWatched: boolean };
+
+/** What a server answers that echoes what it is sent; `short`: how often the parser was not asked. */
+async function exchange({ pieces, wholes, isWatched }: Exchange): Promise<{ readonly answers: string; readonly short: number }> {
+  const { socket, read } = connect();
+  const known = new Map<string, string>();
+  let connection: KnownConnection | null = null;
+  let short = 0;
+  const state = { open: 0 };
+  const answerKnown = (from: Socket, bytes: Buffer): boolean | Promise<boolean> => {
+    const answer = known.get(bytes.toString());
+    if (answer) short += 1;
+    if (answer?.includes('later')) return setImmediate(short % 2 === 0).then((isSure) => isSure && from.write(answer));
+    return answer !== undefined && (from.write(answer), true);
+  };
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    state.open += 1;
+    response.on('close', () => (state.open -= 1));
+    connection?.note(request, response);
+    response.sendDate = false;
+    let body = '';
+    request.on('data', (piece: Buffer) => (body += piece.toString()));
+    await once(request, 'end');
+    if (request.headers['x-waits']) await setImmediate();
+    const answer = `${request.url} ${request.rawHeaders.length} ${body}`;
+    response.end(answer);
+    const bytes = connection?.takeBytes()?.toString();
+    if (bytes !== undefined) {
+      assert.ok(wholes.has(bytes), `${JSON.stringify(bytes)} is no request that was sent`);
+      const keepAlive = 'Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n';
+      known.set(bytes, `HTTP/1.1 200 OK\r\n${keepAlive}Content-Length: ${Buffer.byteLength(answer)}\r\n\r\n${answer}`);
+    }
+    if (isWatched) connection ??= KnownConnection.watch(request.socket, response, answerKnown);
+  };
+  // Half a request stays open for as long as its other half is missing.
+  const settled = async () => {
+    for (let turn = 0; turn < 8 || (state.open > 0 && turn < 40); turn++) await setImmediate();
+  };
+  const server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => void handle(request, response));
+  server.emit('connection', socket);
+  for (const { text, isAwaited } of pieces) {
+    socket.push(text);
+    if (isAwaited) await settled();
+  }
+  await settled();
+  await settled();
+  socket.destroy();
+  return { answers: read(), short };
+}
+
+const confusing = 'POST /a HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n';
+const sentOnce = fc.record({
+  path: fc.constantFrom('/a', '/b', '/later'),
+  body: fc.constantFrom('', 'one', '\r\n\r\n', confusing, confusing.slice(0, 20), 'é'),
+  headers: fc.constantFrom('', 'X-Waits: 1\r\n', 'X-Other: 1\r\nX-Other: 2\r\n'),
+  waits: fc.boolean(),
+});
+
+/** Requests, some of them again and again, cut where they end and in arbitrary places. */
+const sessions = fc
+  .record({
+    kinds: fc.array(sentOnce, { minLength: 1, maxLength: 3 }),
+    order: fc.array(fc.nat(), { minLength: 1, maxLength: 14 }),
+    cuts: fc.array(fc.nat(), { maxLength: 5 }),
+    joined: fc.array(fc.nat(), { maxLength: 3 }),
+    between: fc.constantFrom('', '', '\r\n', 'head'),
+  })
+  .map(({ kinds, order, cuts, joined, between }) => {
+    const requests = order.map((pick) => kinds[pick % kinds.length]!);
+    const gapBefore = (sent: Sent) => (between === 'head' ? `POST ${sent.path} HTTP/1.1\r\nX-Swallows: ` : between);
+    const texts = requests.flatMap((sent, index) => [index % 4 === 3 ? gapBefore(sent) : '', requestOf(sent)]);
+    const all = texts.join('');
+    const ends = texts.map((_, index) => texts.slice(0, index + 1).join('').length);
+    const isJoined = (end: number) => joined.some((pick) => ends[pick % ends.length] === end);
+    const at = [...ends.filter((end) => !isJoined(end)), ...cuts.map((cut) => cut % all.length), all.length];
+    const points = [...new Set(at)].toSorted((one, other) => one - other).filter((point) => point > 0);
+    const pieces = points.map((point, index) => ({
+      text: all.slice(points[index - 1] ?? 0, point),
+      isAwaited: !requests[index % requests.length]!.waits,
+    }));
+    return { pieces, wholes: new Set(requests.flatMap((sent) => [requestOf(sent), gapBefore(sent) + requestOf(sent)])) };
+  });
+
+test('what is sent is answered alike on a watched connection, and whole requests alone are known', async () => {
+  let short = 0;
+  await fc.assert(
+    fc.asyncProperty(sessions, async (session) => {
+      const watched = await exchange({ ...session, isWatched: true });
+      const plain = await exchange({ ...session, isWatched: false });
+      assert.equal(normal(watched.answers), normal(plain.answers));
+      short += watched.short;
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(short > 100, `only ${short} were known`);
+});
+
+/** The order of the headers is anybody's. */
+const normal = (answers: string) =>
+  answers.replaceAll(/(?<=HTTP\/1\.1 200 OK\r\n)(?:[^\r]+\r\n)+/g, (lines) => lines.split('\r\n').toSorted().join('\r\n'));
+
+test('a connection that somebody else listens to is left alone', () => {
+  const { socket } = connect();
+  const watch = () => KnownConnection.watch(socket as unknown as Socket, {} as never, () => false);
+  assert.equal(watch(), null);
+  socket.on('data', () => {}).on('data', () => {});
+  assert.equal(watch(), null);
+});
