@@ -72,7 +72,6 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
     },
   });
   putInFront(lane, app.server);
-  app.addHook('preClose', () => lane.whenTaken());
   app.server.on('close', () => {
     ended.tell();
     lane.close();
@@ -102,6 +101,11 @@ function putInFront(lane: KnownLane, server: Server): void {
   const [handle] = server.listeners('request') as RequestListener[];
   assert(handle, 'Fastify listens to its server');
   server.off('request', handle).on('request', lane.before(handle));
+  // A shutdown closes idle connections at once, and those where the lane answers look like that. What stays open is closed by its end.
+  const closeIdleConnections = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    if (!lane.isAnswering) closeIdleConnections();
+  };
 }
 
 /** Whether a sender of `X-Forwarded-*` is believed; `hop` 0 is who has connected, 1 whom that one names. */

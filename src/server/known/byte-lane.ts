@@ -22,8 +22,8 @@ type ByteLaneOptions = {
   readonly bodyOf: (answer: WholeResponse) => string | Buffer;
 };
 
-/** Longer requests do not come in one piece. */
-const bodyBytesMax = 64 * 1024;
+/** Of what Node reads from a connection at once. */
+const pieceBytesMax = 64 * 1024;
 
 type Answering = {
   readonly socket: Socket;
@@ -42,7 +42,7 @@ export class ByteLane {
   readonly #keepAliveTimeoutMs: number;
   readonly #keepAlive: string;
   readonly #date = new HttpDate();
-  readonly #onTheirWay = new Set<Promise<boolean>>();
+  #waiting = 0;
   readonly #connections = new WeakMap<Socket, KnownConnection>();
   readonly #requests = new WholeRequests();
 
@@ -61,23 +61,24 @@ export class ByteLane {
 
   /** Of each that is not answered as known. */
   forget({ socket }: IncomingMessage): void {
-    this.#connections.get(socket)?.takeBytes();
+    this.#connections.get(socket)?.forget();
   }
 
-  /** Of each that was. `bodyBytes`: of its body. */
-  learn({ request, response }: Exchange, known: Known, bodyBytes: number): void {
+  /** Of each that was. */
+  learn({ request, response }: Exchange, known: Known): void {
     const { socket } = request;
-    const connection = this.#connections.get(socket);
+    let connection = this.#connections.get(socket);
     const bytes = connection?.takeBytes();
     const answer = known.answer.deref();
-    if (!answer || bodyBytes > bodyBytesMax || !isKeptAlive(request)) return;
+    if (!answer?.body || !mayComeAgain(request)) return;
     if (!connection) {
-      const watched = KnownConnection.watch(socket, response, (from, piece) => this.#answer(from, piece));
-      if (watched) this.#connections.set(socket, watched);
-    } else if (bytes) {
+      connection = new KnownConnection(socket, response, (from, piece) => this.#answer(from, piece));
+      this.#connections.set(socket, connection);
+    }
+    connection.watchAfter(response);
+    if (bytes) {
       const isChunked = known.request.stream;
-      this.#requests.remember({
-        bytes,
+      this.#requests.remember(bytes, {
         known,
         route: request.url!,
         head: `HTTP/1.1 200 OK\r\n${linesOf(known.headers)}${isChunked ? 'Transfer-Encoding: chunked\r\n' : ''}${this.#keepAlive}`,
@@ -86,9 +87,9 @@ export class ByteLane {
     }
   }
 
-  /** Resolves when no answer is on its way. Node's server knows of none of them, and would close their connections. */
-  async whenTaken(): Promise<void> {
-    await Promise.allSettled(this.#onTheirWay);
+  /** Whether there is an answer that its client has not taken yet. Node's server knows of none of them. */
+  get isAnswering(): boolean {
+    return this.#waiting > 0;
   }
 
   /** Forgets whatever can be of no use any more. */
@@ -107,54 +108,58 @@ export class ByteLane {
     const traced = this.#tracing.begin({ method: 'POST', route: found.route });
     const answering = { socket, found, answer, traced, leave };
     const counted = this.#answers.count(found.known.request);
-    if (counted instanceof Promise) return this.#untilTaken(counted.then((later) => this.#send(answering, later)));
-    return this.#send(answering, counted);
+    if (!(counted instanceof Promise)) return this.#send(answering, counted);
+    return this.#wait(counted.then((later) => this.#send(answering, later)));
   }
 
-  #send({ socket, found, answer, traced, leave }: Answering, counted: Counted | null): boolean {
+  #send(answering: Answering, counted: Counted | null): boolean | Promise<boolean> {
+    const { socket, found, answer, traced, leave } = answering;
     if (!counted) {
       leave();
       return false;
     }
-    const { known, head } = found;
+    const { known } = found;
     const { trace } = traced;
     noteKey(trace, known.request.key);
     noteWork(trace, known.request);
     noteReplay(trace, answer);
     traced.kind = known;
+    if (socket.writable) this.#write(answering, counted);
+    if (socket.writableLength === 0) return this.#end(answering, socket.destroyed);
+    return this.#wait(this.#untilTaken(socket)).then((isTaken) => this.#end(answering, !isTaken));
+  }
+
+  #write({ socket, found, answer, traced }: Answering, counted: Counted): void {
+    const { known, head } = found;
     const [before, after] = found.framing;
     const opening = `${head}${linesOf(this.#answers.headersOf(counted, traced))}Date: ${this.#date.now()}\r\n\r\n${before}`;
     const body = this.#bodyOf(answer.response);
     if (typeof body === 'string') socket.write(opening + body + after, known.encoding);
     else writeTogether(socket, [opening, body, after]);
-    const end = (isClientGone: boolean) => {
-      leave();
-      this.#tracing.end(traced, { status: 200, isClientGone });
-    };
-    if (socket.writableLength === 0) end(socket.destroyed);
-    else void this.#endWhenTaken(socket, end);
+  }
+
+  #end({ traced, leave }: Answering, isClientGone: boolean): true {
+    leave();
+    this.#tracing.end(traced, { status: 200, isClientGone });
     return true;
   }
 
-  async #endWhenTaken(socket: Socket, end: (isClientGone: boolean) => void): Promise<void> {
-    const stallMs = this.#answers.gateway.config.limits.stream_stall_ms;
-    // Node has a connection's clock tell whoever takes nothing from who is slow, and drops the former.
-    socket.setTimeout(stallMs);
-    const taken = new Promise<boolean>((resolve) => {
+  /** Node has a connection's clock tell whoever takes nothing from who is slow, and drops the former. */
+  async #untilTaken(socket: Socket): Promise<boolean> {
+    socket.setTimeout(this.#answers.gateway.config.limits.stream_stall_ms);
+    const isTaken = await new Promise<boolean>((resolve) => {
       socket.write('', (error) => resolve(!error));
     });
-    const isTaken = await this.#untilTaken(taken);
-    // Unless the clock has been set for a request that came meanwhile.
-    if (socket.timeout === stallMs) socket.setTimeout(this.#keepAliveTimeoutMs);
-    end(!isTaken);
+    socket.setTimeout(this.#keepAliveTimeoutMs);
+    return isTaken;
   }
 
-  async #untilTaken(sending: Promise<boolean>): Promise<boolean> {
-    this.#onTheirWay.add(sending);
+  async #wait<Result>(promise: Promise<Result>): Promise<Result> {
+    this.#waiting += 1;
     try {
-      return await sending;
+      return await promise;
     } finally {
-      this.#onTheirWay.delete(sending);
+      this.#waiting -= 1;
     }
   }
 }
@@ -165,8 +170,10 @@ function writeTogether(socket: Socket, pieces: readonly (string | Buffer)[]): vo
   socket.uncork();
 }
 
-function isKeptAlive({ headers: { connection } }: IncomingMessage): boolean {
-  return connection === undefined || connection.toLowerCase() === 'keep-alive';
+/** On the same connection, and in one piece. */
+function mayComeAgain({ headers }: IncomingMessage): boolean {
+  const { connection = 'keep-alive' } = headers;
+  return connection.toLowerCase() === 'keep-alive' && Number(headers['content-length']) < pieceBytesMax;
 }
 
 function linesOf(headers: readonly string[]): string {

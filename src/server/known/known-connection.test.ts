@@ -1,6 +1,6 @@
 // A server of Node's with a connection that is watched beside one that is not: whatever is sent, in whatever pieces, is answered alike.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -50,6 +50,12 @@ async function exchange({ pieces, wholes, isWatched }: Exchange): Promise<{ read
     connection?.note(request, response);
     response.sendDate = false;
     let body = '';
+    if (request.headers['x-early']) {
+      response.end(`${request.url} refused`);
+      request.resume();
+      connection?.forget();
+      return;
+    }
     request.on('data', (piece: Buffer) => (body += piece.toString()));
     await once(request, 'end');
     if (request.headers['x-waits']) await setImmediate();
@@ -61,7 +67,7 @@ async function exchange({ pieces, wholes, isWatched }: Exchange): Promise<{ read
       const keepAlive = 'Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n';
       known.set(bytes, `HTTP/1.1 200 OK\r\n${keepAlive}Content-Length: ${Buffer.byteLength(answer)}\r\n\r\n${answer}`);
     }
-    if (isWatched) connection ??= KnownConnection.watch(request.socket, response, answerKnown);
+    if (isWatched) (connection ??= new KnownConnection(request.socket, response, answerKnown)).watchAfter(response);
   };
   // Half a request stays open for as long as its other half is missing.
   const settled = async () => {
@@ -83,7 +89,7 @@ const confusing = 'POST /a HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n';
 const sentOnce = fc.record({
   path: fc.constantFrom('/a', '/b', '/later'),
   body: fc.constantFrom('', 'one', '\r\n\r\n', confusing, confusing.slice(0, 20), 'é'),
-  headers: fc.constantFrom('', 'X-Waits: 1\r\n', 'X-Other: 1\r\nX-Other: 2\r\n'),
+  headers: fc.constantFrom('', 'X-Waits: 1\r\n', 'X-Early: 1\r\n', 'X-Other: 1\r\nX-Other: 2\r\n'),
   waits: fc.boolean(),
 });
 
@@ -126,14 +132,37 @@ test('what is sent is answered alike on a watched connection, and whole requests
   assert.ok(short > 100, `only ${short} were known`);
 });
 
+test('a body that looks like a request is none, though the request before it was refused in its middle', async () => {
+  const known = requestOf({ path: '/a', body: '', headers: '', waits: false });
+  const refused = { path: '/b', headers: `X-Early: 1\r\nX-Long: ${'x'.repeat(known.length)}\r\n`, waits: false };
+  const second = head({ ...refused, body: 'b'.repeat(400) });
+  const first = head({ ...refused, body: second });
+  const rest = second.length;
+  const tail = second + second + 'b'.repeat(400 - rest);
+  const last = requestOf({ path: '/b', body: 'last', headers: '', waits: false });
+  const pieces = [known, known, known, first, tail, known, 'b'.repeat(rest - known.length), last];
+  const awaited = pieces.map((text) => ({ text, isAwaited: true }));
+  const watched = await exchange({ pieces: awaited, wholes: new Set([known, last]), isWatched: true });
+  const plain = await exchange({ pieces: awaited, wholes: new Set([known, last]), isWatched: false });
+  assert.equal(normal(watched.answers), normal(plain.answers));
+  assert.equal(plain.answers.match(/200 OK/g)?.length, 6);
+});
+
 /** The order of the headers is anybody's. */
 const normal = (answers: string) =>
   answers.replaceAll(/(?<=HTTP\/1\.1 200 OK\r\n)(?:[^\r]+\r\n)+/g, (lines) => lines.split('\r\n').toSorted().join('\r\n'));
 
-test('a connection that somebody else listens to is left alone', () => {
+test('a connection that somebody else listens to is left alone', async () => {
   const { socket } = connect();
-  const watch = () => KnownConnection.watch(socket as unknown as Socket, {} as never, () => false);
-  assert.equal(watch(), null);
-  socket.on('data', () => {}).on('data', () => {});
-  assert.equal(watch(), null);
+  const heard: string[] = [];
+  const answers: Buffer[] = [];
+  const response = new EventEmitter() as ServerResponse;
+  const connection = new KnownConnection(socket as unknown as Socket, response, (_, bytes) => answers.push(bytes) > 0);
+  socket.on('data', () => heard.push('one')).on('data', () => heard.push('other'));
+  connection.watchAfter(response);
+  response.emit('close');
+  await setImmediate();
+  await setImmediate();
+  socket.push('bytes');
+  assert.deepEqual([heard, answers], [['one', 'other'], []]);
 });

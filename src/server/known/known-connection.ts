@@ -4,42 +4,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Answers the request that these bytes are. false: it is not known. */
+/** Answers the request that these bytes are. false: it is not known. Nothing is read until a promise is kept. */
 type AnswerBytes = (socket: Socket, bytes: Buffer) => boolean | Promise<boolean>;
 type TakeBytes = (bytes: Buffer) => void;
 
 export class KnownConnection {
   readonly #socket: Socket;
-  readonly #parse: TakeBytes;
   readonly #answer: AnswerBytes;
+  /** null: it is not watched yet. */
+  #parse: TakeBytes | null = null;
   /** Whether the parser has read all of one request and nothing of another. */
   #isBetween = false;
   /** What the parser was given last, while no request was under way; null: something else. */
   #piece: Buffer | null = null;
   #last: ServerResponse;
 
-  /** null: somebody else listens to its bytes, or nobody does. `last`: the newest answer on it. */
-  static watch(socket: Socket, last: ServerResponse, answer: AnswerBytes): KnownConnection | null {
-    const [parse, ...others] = socket.listeners('data') as TakeBytes[];
-    return parse && others.length === 0 ? new KnownConnection({ socket, parse, last, answer }) : null;
-  }
-
-  private constructor({
-    socket,
-    parse,
-    last,
-    answer,
-  }: {
-    socket: Socket;
-    parse: TakeBytes;
-    last: ServerResponse;
-    answer: AnswerBytes;
-  }) {
+  /** `last`: the newest answer on it. */
+  constructor(socket: Socket, last: ServerResponse, answer: AnswerBytes) {
     this.#socket = socket;
-    this.#parse = parse;
     this.#last = last;
     this.#answer = answer;
-    socket.on('data', (bytes: Buffer) => this.#take(bytes)).off('data', parse);
+  }
+
+  /** Watches it from then on when that answer has been taken. Before, Node may have stopped reading, and would not begin again. */
+  watchAfter(response: ServerResponse): void {
+    if (!this.#parse) response.once('close', () => setImmediate(() => this.#watch()));
+  }
+
+  #watch(): void {
+    const { destroyed, writableLength } = this.#socket;
+    if (this.#parse || destroyed || writableLength > 0 || this.#socket.isPaused()) return;
+    const [parse, ...others] = this.#socket.listeners('data') as TakeBytes[];
+    if (!parse || others.length > 0) return;
+    this.#parse = parse;
+    this.#socket.on('data', (bytes: Buffer) => this.#take(bytes)).off('data', parse);
   }
 
   /** Told of each request that the parser has found, as soon as its head is there. */
@@ -48,21 +46,28 @@ export class KnownConnection {
     this.#isBetween = this.#piece !== null && isWholeRequest(this.#piece, request);
   }
 
-  /** All bytes of the request that came last, once, or null. Whoever does not need them takes them all the same: they are kept until then. */
+  /** All bytes of the request that came last, once, or null. */
   takeBytes(): Buffer | null {
     const bytes = this.#isBetween ? this.#piece : null;
-    this.#piece = null;
+    this.forget();
     return bytes;
   }
 
-  /** An answer is closed in its turn: after the last one none is under way. */
+  /** The bytes that came last are kept until then. */
+  forget(): void {
+    this.#piece = null;
+  }
+
+  /** An answer is closed in its turn: after the last one none is under way. A refusal may be, before its request's body has come. */
   get #isIdle(): boolean {
-    return this.#last.closed;
+    return this.#last.closed && this.#last.req.complete;
   }
 
   #take(bytes: Buffer): void {
     // What a client does not take waits in memory: Node's own way bounds that.
-    const answered = this.#isBetween && this.#isIdle && this.#socket.writableLength === 0 && this.#answer(this.#socket, bytes);
+    const { writable, writableLength } = this.#socket;
+    const mayAnswer = this.#isBetween && this.#isIdle && writable && writableLength === 0;
+    const answered = mayAnswer && this.#answer(this.#socket, bytes);
     if (answered === false) return this.#give(bytes);
     if (answered !== true) void this.#giveUnless(answered, bytes);
   }
@@ -78,9 +83,12 @@ export class KnownConnection {
   #give(bytes: Buffer): void {
     this.#isBetween = false;
     this.#piece = this.#isIdle ? bytes : null;
-    this.#parse(bytes);
+    this.#parse!(bytes);
   }
 }
+
+/** More than clients send, and less than Node reads. */
+const headersMax = 100;
 
 /**
  * Whether the bytes are those of that request and nothing else. They were given to a parser that might have had the beginning of a head
@@ -90,5 +98,5 @@ function isWholeRequest(bytes: Buffer, { method, url, httpVersion, headers, rawH
   const headLength = bytes.indexOf('\r\n\r\n');
   if (headLength < 0 || headLength + 4 + Number(headers['content-length']) !== bytes.length) return false;
   const [first, ...lines] = bytes.toString('latin1', 0, headLength).split('\r\n');
-  return first === `${method} ${url} HTTP/${httpVersion}` && lines.length * 2 === rawHeaders.length;
+  return first === `${method} ${url} HTTP/${httpVersion}` && lines.length <= headersMax && lines.length * 2 === rawHeaders.length;
 }

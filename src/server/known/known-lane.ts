@@ -63,9 +63,9 @@ export class KnownLane {
     this.#timer = setInterval(() => this.#sweep(), sweepEveryMs).unref();
   }
 
-  /** Resolves when no answer is on its way of which Node's server knows nothing. */
-  whenTaken(): Promise<void> {
-    return this.#bytes.whenTaken();
+  /** Whether there is an answer of which Node's server knows nothing. */
+  get isAnswering(): boolean {
+    return this.#bytes.isAnswering;
   }
 
   close(): void {
@@ -85,7 +85,7 @@ export class KnownLane {
         begun.arrived = { error, bytes };
         this.#serve(begun, { request, response, handle });
       };
-      readBytes(request, this.#options.limits, serve, begun.head.bodyBytes);
+      readBytes(request, this.#options.limits, serve);
     };
   }
 
@@ -156,6 +156,7 @@ export class KnownLane {
 
   #answer(begun: Begun, exchange: Exchange, { known, answer }: Found, counted: Counted | null): void {
     if (!counted) return this.#handOn(begun, exchange);
+    begun.arrived = nothing;
     const { response } = exchange;
     const { trace } = begun.traced;
     noteWork(trace, known.request);
@@ -167,7 +168,7 @@ export class KnownLane {
     const headers = current.headers.concat(this.#answers.headersOf(counted, begun.traced));
     response.writeHead(200, headers).end(this.#known.bodyOf(answer.response), current.encoding);
     dropWhenStalled(response, this.#answers.gateway.config.limits.stream_stall_ms);
-    this.#bytes.learn(exchange, current, begun.head.bodyBytes);
+    this.#bytes.learn(exchange, current);
   }
 
   #remember({ head, name }: Begun, request: KnownRequest, answer: RecalledAnswer): Known {

@@ -27,8 +27,6 @@ export type KnownHead = {
   readonly name: string;
   /** Whose requests have that head; null: forgotten. */
   key: ApiKey | null;
-  /** Of the body that it announces. */
-  readonly bodyBytes: number;
   /** By the digests of their bodies. */
   readonly requests: Map<string, Remembered>;
 };
@@ -71,7 +69,7 @@ export class KnownRequests {
     const name = this.nameHead(request);
     const known = this.#heads.get(name);
     if (known) known.key = key;
-    else this.#heads.set(name, { name, key, bodyBytes: bodyBytesOf(request), requests: new Map() });
+    else this.#heads.set(name, { name, key, requests: new Map() });
   }
 
   forgetHead(head: KnownHead): void {
@@ -130,11 +128,9 @@ export class KnownRequests {
 /** Of a length that was announced and is not large. */
 export function isPlain(request: IncomingMessage): boolean {
   const { method, httpVersion, headers } = request;
-  return method === 'POST' && httpVersion === '1.1' && headers.expect === undefined && bodyBytesOf(request) < largeBytes;
-}
-
-function bodyBytesOf({ headers }: IncomingMessage): number {
-  return Number(headers['content-length']);
+  return (
+    method === 'POST' && httpVersion === '1.1' && headers.expect === undefined && Number(headers['content-length']) < largeBytes
+  );
 }
 
 /** No header's value holds a line's end or this. */

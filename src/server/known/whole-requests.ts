@@ -1,9 +1,9 @@
-// Requests that are known by all of their bytes, within a budget of memory.
+// Requests that are known by a digest of all of their bytes, within a budget of memory: the bytes hold keys and what people say.
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Known } from './known-requests.ts';
 
 export type WholeRequest = {
-  readonly bytes: Uint8Array;
   readonly known: Known;
   /** Its path. */
   readonly route: string;
@@ -13,33 +13,40 @@ export type WholeRequest = {
   readonly framing: readonly [before: string, after: string];
 };
 
+type Entry = { readonly digest: string; readonly request: WholeRequest };
+
 const memoryBytesDefault = 16 * 1024 * 1024;
-/** Of a request beside its bytes. */
-const entryBytes = 2_048;
+/** Of a request beside its head. */
+const entryBytes = 1_024;
 
 export class WholeRequests {
-  readonly #byPrint: LRUCache<number, WholeRequest>;
+  /** The print is quickly made: what is not known costs little. */
+  readonly #byPrint: LRUCache<number, Entry>;
 
   constructor({ memoryBytes = memoryBytesDefault } = {}) {
     this.#byPrint = new LRUCache({
       maxSize: memoryBytes,
-      sizeCalculation: ({ bytes, head }) => bytes.length + head.length + entryBytes,
+      sizeCalculation: ({ request }) => request.head.length + entryBytes,
     });
   }
 
   /** Of requests whose prints are the same, the last is known. */
-  remember(request: WholeRequest): void {
-    this.#byPrint.set(printOf(request.bytes), request);
+  remember(bytes: Uint8Array, request: WholeRequest): void {
+    this.#byPrint.set(printOf(bytes), { digest: digestOf(bytes), request });
   }
 
-  find(bytes: Buffer): WholeRequest | undefined {
+  find(bytes: Uint8Array): WholeRequest | undefined {
     const found = this.#byPrint.get(printOf(bytes));
-    return found && bytes.equals(found.bytes) ? found : undefined;
+    return found && found.digest === digestOf(bytes) ? found.request : undefined;
   }
 
   sweep(isOfUse: (request: WholeRequest) => boolean): void {
-    for (const [print, request] of this.#byPrint.entries().toArray()) if (!isOfUse(request)) this.#byPrint.delete(print);
+    for (const [print, { request }] of this.#byPrint.entries().toArray()) if (!isOfUse(request)) this.#byPrint.delete(print);
   }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'base64');
 }
 
 /** At most so many words are looked at, evenly spread, beside the last ones: what is said last differs most. */

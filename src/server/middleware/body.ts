@@ -30,16 +30,9 @@ export function acceptBytes(app: FastifyInstance, limits: BodyLimits, lane: Know
 
 type Done = (error: ApiError | null, body?: Buffer) => void;
 
-/**
- * In place of Fastify's own reader, which knows of one body only. Whoever breaks off is answered too: a half-closed socket can read it.
- * `announcedBytes`: if it is known already, since Node makes an object of the headers when they are first looked at.
- */
-export function readBytes(
-  payload: IncomingMessage,
-  { bytesMax, arriving }: BodyLimits,
-  done: Done,
-  announcedBytes = Number(payload.headers['content-length'] ?? 0),
-): void {
+/** In place of Fastify's own reader, which knows of one body only. Whoever breaks off is answered too: a half-closed socket can read it. */
+export function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits, done: Done): void {
+  const announcedBytes = Number(payload.headers['content-length'] ?? 0);
   if (announcedBytes > bytesMax) return done(tooLarge());
   if (!arriving.hasRoomFor(announcedBytes)) return done(overloaded());
   const body = arriving.open();
