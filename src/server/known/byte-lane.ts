@@ -124,7 +124,9 @@ export class ByteLane {
     noteWork(trace, known.request);
     noteReplay(trace, answer);
     traced.kind = known;
-    if (socket.writable) this.#write(answering, counted);
+    // While it was counted, its client may have gone.
+    if (!socket.writable) return this.#end(answering, true);
+    this.#write(answering, counted);
     if (socket.writableLength === 0) return this.#end(answering, socket.destroyed);
     return this.#wait(this.#untilTaken(socket)).then((isTaken) => this.#end(answering, !isTaken));
   }
