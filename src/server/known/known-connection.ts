@@ -76,8 +76,9 @@ export class KnownConnection {
     this.#socket.pause();
     const isAnswered = await answering;
     if (this.#socket.destroyed) return;
-    if (!isAnswered) this.#give(bytes);
+    // First, since Node may stop reading when it has parsed them.
     this.#socket.resume();
+    if (!isAnswered) this.#give(bytes);
   }
 
   #give(bytes: Buffer): void {
