@@ -63,3 +63,32 @@ test('what was read while a command ran is not kept', async () => {
   assert.equal(await early, 100);
   assert.equal(await read(), 90);
 });
+
+test('however many ask at once, it is read once, and once more for those who ask after a command', async () => {
+  const { state, read, settle } = started();
+  const gate = Promise.withResolvers<void>();
+  state.gate = gate.promise;
+  const early = Array.from({ length: 1_000 }, () => read());
+  state.available = 90;
+  await settle('two:live');
+  early.push(read());
+  await settle('one:live');
+  const late = Array.from({ length: 1_000 }, () => read());
+  gate.resolve();
+  assert.deepEqual([...new Set(await Promise.all(early))], [100]);
+  assert.deepEqual([...new Set(await Promise.all(late))], [90]);
+  assert.equal(await read(), 90);
+  assert.equal(state.reads, 2);
+});
+
+test('a read that fails is told to all who wait for it, and tried anew by the next', async () => {
+  const { state, read } = started();
+  state.gate = Promise.reject(new Error('no database'));
+  const failed = await Promise.allSettled([read(), read()]);
+  assert.deepEqual(
+    failed.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  state.gate = Promise.resolve();
+  assert.equal(await read(), 100);
+});

@@ -1,5 +1,5 @@
-// What accounts have left, for answers that cost nothing and yet tell of it: asked of the database once, and again when this process has
-// changed it or a moment has passed, in which another may have.
+// What accounts have left, for answers that cost nothing and yet tell of it: asked of the database once however many want to know, and again
+// when this process has changed it or a moment has passed, in which another may have.
 import type { Command, Ledger, LedgerId, Outcome } from '../ledger/commands.ts';
 import type { Balance } from '../ledger/queries.ts';
 
@@ -18,8 +18,8 @@ export class RecentBalances {
   readonly #read: RecentBalancesOptions['read'];
   readonly #nowMs: () => number;
   readonly #known = new Map<LedgerId, { readonly balance: Balance; readonly readAtMs: number }>();
-  /** Of commands: what was read while one ran may be from before it. */
-  #changes = 0;
+  /** Reads that are under way; none of them is from before the last command. */
+  readonly #reading = new Map<LedgerId, Promise<Balance | null>>();
 
   constructor({ ledger, read, nowMs = () => performance.now() }: RecentBalancesOptions) {
     this.#read = read;
@@ -31,14 +31,21 @@ export class RecentBalances {
   read(ledgerId: LedgerId): Balance | null | Promise<Balance | null> {
     const known = this.#known.get(ledgerId);
     const nowMs = this.#nowMs();
-    return known && nowMs - known.readAtMs < keptForMs ? known.balance : this.#readAnew(ledgerId, nowMs);
+    if (known && nowMs - known.readAtMs < keptForMs) return known.balance;
+    return this.#reading.get(ledgerId) ?? this.#readAnew(ledgerId, nowMs);
   }
 
   async #readAnew(ledgerId: LedgerId, readAtMs: number): Promise<Balance | null> {
-    const changesBefore = this.#changes;
-    const balance = await this.#read(ledgerId);
-    if (balance && changesBefore === this.#changes) this.#keep(ledgerId, { balance, readAtMs });
-    return balance;
+    const reading = this.#read(ledgerId);
+    this.#reading.set(ledgerId, reading);
+    const isCurrent = () => this.#reading.get(ledgerId) === reading;
+    try {
+      const balance = await reading;
+      if (balance && isCurrent()) this.#keep(ledgerId, { balance, readAtMs });
+      return balance;
+    } finally {
+      if (isCurrent()) this.#reading.delete(ledgerId);
+    }
   }
 
   #keep(ledgerId: LedgerId, known: { readonly balance: Balance; readonly readAtMs: number }): void {
@@ -50,9 +57,10 @@ export class RecentBalances {
     try {
       return await ledger.submit(command);
     } finally {
-      this.#changes += 1;
-      if ('ledgerId' in command) this.#known.delete(command.ledgerId);
-      else this.#known.clear();
+      for (const balances of [this.#known, this.#reading]) {
+        if ('ledgerId' in command) balances.delete(command.ledgerId);
+        else balances.clear();
+      }
     }
   }
 }

@@ -6,6 +6,7 @@ import { answerContent } from '../support/answers.ts';
 import { checkAccessibility, openBrowser, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 
 let gateway: TestGateway;
 let browser: TestBrowser;
@@ -58,15 +59,6 @@ function ask(key: string, model: string) {
   });
 }
 
-/** Until it is so; a gateway follows its database within seconds. */
-async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!(await isSo())) {
-    assert.ok(Date.now() < deadline, 'it did not come to be');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 test('a key of any account is found, disabled, enabled and revoked, and what it may do follows', async () => {
   gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }));
   const { key, id, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1, name: 'Nightly jobs' });
@@ -78,15 +70,15 @@ test('a key of any account is found, disabled, enabled and revoked, and what it 
     await choose(page, mine, 'Actions for Nightly jobs', 'Disable…');
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
     await mine.getByText('Disabled', { exact: true }).waitFor();
-    await waitUntil(async () => (await ask(key, 'good-model')).status === 401);
+    await until(async () => (await ask(key, 'good-model')).status === 401);
     await choose(page, mine, 'Actions for', 'Enable…');
     await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
     await mine.getByText('Active', { exact: true }).waitFor();
-    await waitUntil(async () => (await ask(key, 'good-model')).status === 200);
+    await until(async () => (await ask(key, 'good-model')).status === 200);
     await choose(page, mine, 'Actions for', 'Revoke…');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await mine.getByText('Revoked', { exact: true }).waitFor();
-    await waitUntil(async () => (await ask(key, 'good-model')).status === 401);
+    await until(async () => (await ask(key, 'good-model')).status === 401);
     await checkAccessibility(page);
   });
   await signIn(gateway, { email: 'other@example.com' });

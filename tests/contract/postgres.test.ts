@@ -15,6 +15,7 @@ import { PostgresStore } from '../../src/ledger/postgres-store.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { createDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 const creditMicros = 100_000_000;
 
@@ -45,7 +46,7 @@ test(
       await sleep(100 + Math.random() * 100);
       const before = journal.size;
       await server.restart(mode, 200);
-      while (journal.size < before + 50) await sleep(5);
+      await until(() => journal.size >= before + 50);
     }
     await finish({ database, ledgers, journal, charging });
     t.diagnostic(`4 restarts: ${journal.size} charges, 0 lost, 0 double, 0 held`);

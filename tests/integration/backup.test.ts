@@ -4,12 +4,12 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 /** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
@@ -85,7 +85,7 @@ function chargeOn(gateway: TestGateway, key: string) {
   return {
     told: () => state.told,
     charges: async (count: number) => {
-      while (state.told < count) await setImmediate();
+      await until(() => state.told >= count);
     },
     stop: async () => {
       state.isOver = true;

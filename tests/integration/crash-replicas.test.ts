@@ -17,6 +17,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import type { Program } from '../support/program.ts';
 import { startReplicas } from '../support/replicas.ts';
+import { until } from '../support/until.ts';
 import type { Script } from '../support/upstream.ts';
 
 const killsWanted = Number(process.env['TOLLGATE_KILLS'] ?? 5);
@@ -107,11 +108,11 @@ class Load {
 
   /** Until so many more answers have come whole. */
   async answers(count: number): Promise<void> {
-    const until = this.journal.size + count;
-    while (this.journal.size < until) {
+    const wanted = this.journal.size + count;
+    await until(() => {
       if (this.#failure) throw this.#failure;
-      await setTimeout(5);
-    }
+      return this.journal.size >= wanted;
+    }, 60_000);
   }
 
   /** Resolves when every request under a key is served. */
@@ -194,10 +195,7 @@ class Load {
 
 /** Within the lease of the process that was killed last. */
 async function nothingIsHeld({ setup, account }: Load, killedMs: number): Promise<void> {
-  while ((await setup.balance(account)).heldMicros > 0) {
-    assert.ok(performance.now() - killedMs < leaseMs, 'still held after the lease');
-    await setTimeout(200);
-  }
+  await until(async () => (await setup.balance(account)).heldMicros === 0, leaseMs - (performance.now() - killedMs));
 }
 
 async function compare(load: Load, t: TestContext, what: string) {

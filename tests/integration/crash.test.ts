@@ -13,6 +13,7 @@ import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { startProgram, type Program } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { startUpstream, type LocalUpstream, type Script } from '../support/upstream.ts';
 
 /** Two installations side by side: while one starts anew, the other serves. */
@@ -91,8 +92,8 @@ async function killOverAndOver(installation: Installation): Promise<void> {
 
 /** Until so many more answers have come whole. */
 async function delivered({ journal }: Installation, count: number): Promise<void> {
-  const until = journal.size + count;
-  while (journal.size < until) await setTimeout(2);
+  const wanted = journal.size + count;
+  await until(() => journal.size >= wanted);
 }
 
 /** Asks again and again until the program is gone; writes down only what came whole. */
@@ -126,10 +127,7 @@ function answerAtSomeTime({ name }: Endpoint): Script {
 
 /** What the killed processes held is given back. */
 async function checkHolds(installation: Installation): Promise<void> {
-  for (const deadlineMs = Date.now() + leaseMs; (await heldBy(installation)) > 0;) {
-    assert.ok(Date.now() < deadlineMs, 'a hold outlived the lease of its process');
-    await setTimeout(250);
-  }
+  await until(async () => (await heldBy(installation)) === 0, leaseMs);
 }
 
 async function heldBy({ program, account }: Installation): Promise<number> {

@@ -6,6 +6,7 @@ import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
+import { until } from '../support/until.ts';
 
 const hooks = hooksOfFile();
 let stripe: LocalStripe;
@@ -157,11 +158,7 @@ test('a frozen account cannot spend until it is thawed', async () => {
   assert.equal((await gateway.post('/v1/chat/completions', { key, body: models })).error.code, 'account_frozen');
   await freeze(true);
   await freeze(false);
-  const deadline = Date.now() + 10_000;
-  let status = 0;
-  while (status !== 200 && Date.now() < deadline)
-    status = (await gateway.post('/v1/chat/completions', { key, body: models })).status;
-  assert.equal(status, 200);
+  await until(async () => (await gateway.post('/v1/chat/completions', { key, body: models })).status === 200, 5_000);
   assert.deepEqual((await auditOf(account)).map(({ before: was, after: is }) => [was, is]).toReversed(), [
     [{ frozen: false }, { frozen: true }],
     [{ frozen: true }, { frozen: false }],

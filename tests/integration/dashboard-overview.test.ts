@@ -4,7 +4,6 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { firstSamples } from '../../dashboard/pages/overview/first-samples.ts';
 import type { DailyCosts, Overview } from '../../src/dashboard-contract/overview.ts';
@@ -12,6 +11,7 @@ import { micros } from '../../src/lib/money.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 const root = join(import.meta.dirname, '..', '..');
@@ -60,11 +60,11 @@ test('what requests cost, used, saved and were refused is told, of this account 
   const spent = costs.reduce((sum, cost) => sum + cost, 0);
 
   // What is not charged is counted in memory first.
-  const overview = await until(
-    () => overviewOf(owner, 'test'),
-    ({ errors, recent_errors, activity }) =>
-      errors.length === 2 && recent_errors.length === 2 && activity.cache_hits === 1 && activity.replays === 1,
-  );
+  const overview = await until(async () => {
+    const seen = await overviewOf(owner, 'test');
+    const { cache_hits: hits, replays } = seen.activity;
+    return seen.errors.length === 2 && seen.recent_errors.length === 2 && hits === 1 && replays === 1 && seen;
+  });
   assert.deepEqual(overview.balance, { available_micros: 1_000_000_000 - spent, held_micros: 0 });
   assert.deepEqual(overview.spent, { today_micros: spent, month_micros: spent });
   assert.equal(overview.has_charges, true);
@@ -151,13 +151,4 @@ async function costsOf(client: DashboardClient, query: string): Promise<DailyCos
 async function make(client: DashboardClient, name: string) {
   const reply = await client.post(`/accounts/${client.account}/keys`, { mode: 'test', name });
   return reply.json<{ key: { id: string }; secret: string }>();
-}
-
-async function until<Value>(read: () => Promise<Value>, isReached: (value: Value) => boolean): Promise<Value> {
-  for (let tries = 0; tries < 100; tries++) {
-    const value = await read();
-    if (isReached(value)) return value;
-    await setTimeout(200);
-  }
-  return read();
 }

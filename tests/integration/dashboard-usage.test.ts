@@ -1,12 +1,12 @@
 // What the dashboard shows of charged requests: the list with its filters, each one in full, and the file of all.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import type { CacheDay, FailedRequest, UsageDetail, UsageRecord } from '../../src/dashboard-contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { until } from '../support/until.ts';
 
 let gateway: TestGateway;
 let member: DashboardClient;
@@ -205,12 +205,11 @@ test('what failed and what the cache answered is told apart from what was charge
     days: (await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=${from}&to=${day}`)).json<{ data: CacheDay[] }>()
       .data,
   });
-  let told = await read();
   // They are written some seconds later.
-  for (let tries = 0; tries < 100 && (told.errors.length < 2 || told.days.length < 1); tries++) {
-    await setTimeout(200);
-    told = await read();
-  }
+  const told = await until(async () => {
+    const seen = await read();
+    return seen.errors.length >= 2 && seen.days.length >= 1 && seen;
+  });
   assert.deepEqual(
     told.errors.map(({ request_id: id, code, status, path, key: { name } }) => [id, code, status, path, name]),
     [

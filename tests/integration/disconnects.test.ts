@@ -9,6 +9,7 @@ import { streamFrames, wholeAnswer } from '../support/answers.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices } from '../support/pairs.ts';
+import { until } from '../support/until.ts';
 import { framesText, hang, type Script } from '../support/upstream.ts';
 
 /** What had come when the client left. A whole answer has not begun before it is there. */
@@ -153,12 +154,7 @@ async function readUntil(stream: NodeJS.ReadableStream, word: string): Promise<v
 type UsageRecord = { readonly input_tokens: number; readonly output_tokens: number };
 
 async function waitForRecord(key: string): Promise<UsageRecord> {
-  for (let tries = 0; tries < 200; tries++) {
-    const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
-    if (data[0]) return data[0];
-    await setTimeout(50);
-  }
-  throw new assert.AssertionError({ message: 'it was not charged within ten seconds' });
+  return until(async () => (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>().data[0]);
 }
 
 test(

@@ -1,11 +1,11 @@
 // Gemini's models for clients of every format, through the started program: what reaches Google byte for byte, what comes back, and what
 // is charged. The models and their prices are those of the built-in catalogue.
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
 import type { Frame, Reply } from '../support/http.ts';
+import { until } from '../support/until.ts';
 import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
 
 type Json = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- bodies of four formats, read plainly
@@ -392,8 +392,8 @@ for (const [name, script, status, code, message, retryAfter] of errors) {
   });
 }
 
-test('a refused key is an alert for the operator, not for the client', { timeout: 20_000 }, async () => {
-  while (!/"provider":"google".*refuses its credential/.test(gateway.program.output)) await sleep(20);
+test('a refused key is an alert for the operator, not for the client', async () => {
+  await until(() => /"provider":"google".*refuses its credential/.test(gateway.program.output));
 });
 
 test('what Gemini cannot express is refused by name, what is harmless is listed', async () => {

@@ -7,6 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
+import { until } from '../support/until.ts';
 import { answerBytes, framesText } from '../support/upstream.ts';
 
 const sliceTokens = 256;
@@ -139,7 +140,7 @@ test('a burst of streams without a maximum runs as many as truly fit the balance
   const refused: number[] = [];
   for (const reply of replies) void reply.then(({ status }) => status !== 200 && refused.push(status));
   const fit = Math.floor(1_000_000 / holdOf(firstTokens));
-  await until(async () => refused.length >= 100 - fit - 1);
+  await until(() => refused.length >= 100 - fit - 1);
   const held = (await gateway.balance(account)).heldMicros;
   release();
   const answered = (await Promise.all(replies)).filter(({ status }) => status === 200).length;
@@ -152,11 +153,4 @@ test('a burst of streams without a maximum runs as many as truly fit the balance
 /** What is held for the request of the burst with so many tokens of output: its input is an upper estimate of a few dozen. */
 function holdOf(outputTokens: number): number {
   return outputTokens * outputMicros + 25 * pairPrices.input;
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  for (const deadlineMs = Date.now() + 20_000; !(await isTrue());) {
-    assert.ok(Date.now() < deadlineMs, 'it never came');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -14,6 +14,7 @@ import {
   openaiDraws,
   openaiModerates,
 } from '../support/image-upstreams.ts';
+import { until } from '../support/until.ts';
 import { answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
 
 /** A model for each, so that what one does to the health of its route does not touch the others. */
@@ -179,7 +180,7 @@ describe('a client that leaves', () => {
     return asked;
   }
   const isSettled = async (account: string) => {
-    while ((await gateway.balance(account)).heldMicros > 0) await setTimeout(25);
+    await until(async () => (await gateway.balance(account)).heldMicros === 0);
   };
 
   test('pays for what was made meanwhile', async (t) => {

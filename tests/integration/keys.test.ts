@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { listChanges } from '../../src/audit/audit-log.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
@@ -11,6 +10,7 @@ import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const chat = endpoint('chat');
@@ -50,7 +50,7 @@ test('?api_key= works on /v1/responses and nowhere else, and is not logged', { t
   const wrong = await gateway.post(`${responses.path}?api_key=tg_live_wrong`, { body: responses.body() });
   assert.equal(wrong.error.code, 'invalid_api_key');
   // The last of them: its line comes after all others.
-  while (!gateway.program.output.includes(wrong.requestId)) await setTimeout(20);
+  await until(() => gateway.program.output.includes(wrong.requestId));
   assert.ok(!gateway.program.output.includes(key));
 });
 
@@ -352,11 +352,8 @@ function commandLine() {
 
 /** Asks until the answer is as expected, and fails when that takes longer than the design allows. */
 async function within5s(ask: () => Promise<Reply>, isExpected: (reply: Reply) => boolean): Promise<Reply> {
-  const startMs = performance.now();
-  for (;;) {
+  return until(async () => {
     const reply = await ask();
-    if (isExpected(reply)) return reply;
-    assert.ok(performance.now() - startMs < 5_000, `still ${reply.status} after five seconds`);
-    await setTimeout(100);
-  }
+    return isExpected(reply) && reply;
+  }, 5_000);
 }

@@ -21,6 +21,7 @@ import {
   type Script,
   type SseFrame,
 } from '../support/upstream.ts';
+import { until } from '../support/until.ts';
 
 /** USD per million tokens; no two alike, so that a token in the wrong bucket shows. */
 const base = { input: 3, output: 15, cache_write: 3.75, cache_read: 0.3, cache_write_1h: 6 };
@@ -278,9 +279,9 @@ test('a client that leaves while the upstream still ends in time pays what the u
   const { request: leaving } = gateway.open(chat.path, body(false));
   await gateway.upstream.request(next);
   leaving.destroy();
-  const records = await waitFor(async () => {
+  const records = await until(async () => {
     const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
-    return data.length === 2 ? data : null;
+    return data.length === 2 && data;
   });
   assert.deepEqual(
     records.map(({ cost_cents: costCents }) => costCents),
@@ -546,19 +547,10 @@ async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
 
 /** Of any request of the key where none is named. */
 async function waitForRecord(key: string, requestId = ''): Promise<UsageRecord> {
-  return waitFor(async () => {
+  return until(async () => {
     const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
-    return data[0] ?? null;
+    return data[0];
   });
-}
-
-async function waitFor<Value>(look: () => Promise<Value | null>): Promise<Value> {
-  for (let tries = 0; tries < 400; tries++) {
-    const value = await look();
-    if (value !== null) return value;
-    await setTimeout(25);
-  }
-  throw new assert.AssertionError({ message: 'it did not come within ten seconds' });
 }
 
 /** Of requests that come in at the same moment: the one for this path. */
@@ -593,7 +585,7 @@ async function atOnce(count: number, key: string): Promise<Reply[]> {
     if (reply.status !== 200) refused++;
     return reply;
   });
-  await waitFor(async () => (gateway.upstream.requests.length - next + refused >= count ? true : null));
+  await until(() => gateway.upstream.requests.length - next + refused >= count);
   answer.release();
   return Promise.all(replies);
 }

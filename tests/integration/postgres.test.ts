@@ -12,6 +12,7 @@ import { send, type Reply } from '../support/http.ts';
 import { createDatabase, databaseNameOf, startPostgres } from '../support/postgres.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { startReplicas, type Replicas } from '../support/replicas.ts';
+import { until } from '../support/until.ts';
 import type { Script } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
@@ -165,8 +166,8 @@ async function startLoad(replicas: readonly Replica[], setup: TestGateway, { cli
     refused: () => state.refused,
     /** Until so many more answers have come whole. */
     answers: async (count: number) => {
-      const until = journal.size + count;
-      while (journal.size < until) await setTimeout(5);
+      const wanted = journal.size + count;
+      await until(() => journal.size >= wanted, 60_000);
     },
     stop: async () => {
       state.isOver = true;
@@ -222,17 +223,9 @@ function answerAtSomeTime(name: (typeof endpoints)[number]['name'], { paceMsMax 
 }
 
 async function within5s(ask: () => Promise<readonly Reply[]>, isExpected: (reply: Reply) => boolean): Promise<void> {
-  for (const startMs = performance.now(); ; await setTimeout(100)) {
-    const replies = await ask();
-    if (replies.every(isExpected)) return;
-    assert.ok(performance.now() - startMs < 5_000, `still ${replies.map(({ status }) => status).join()} after five seconds`);
-  }
+  await until(async () => (await ask()).every(isExpected), 5_000);
 }
 
 async function becomes({ url }: Program, status: number): Promise<void> {
-  for (const startMs = performance.now(); ; await setTimeout(50)) {
-    const reply = await send(`${url}/readyz`).catch(() => null);
-    if (reply?.status === status) return;
-    assert.ok(performance.now() - startMs < 10_000, `/readyz does not become ${status}`);
-  }
+  await until(async () => (await send(`${url}/readyz`).catch(() => null))?.status === status);
 }

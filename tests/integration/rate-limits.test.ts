@@ -6,6 +6,7 @@ import { updateAccount } from '../../src/accounts/manage-accounts.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { hang } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
@@ -292,11 +293,3 @@ void describe('the command line', () => {
     );
   });
 });
-
-async function until(isDone: () => Promise<boolean>, withinMs: number): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!(await isDone())) {
-    assert.ok(performance.now() < endMs, `not within ${withinMs} ms`);
-    await setTimeout(100);
-  }
-}

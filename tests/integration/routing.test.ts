@@ -18,6 +18,7 @@ import {
   type Script,
   type SseFrame,
 } from '../support/upstream.ts';
+import { until } from '../support/until.ts';
 
 const firstAnswer = { text: 'from the first', tokens: { input: 10, output: 3 } };
 const secondAnswer = { text: 'from the second', tokens: { input: 20, output: 7 } };
@@ -389,11 +390,9 @@ test('the log line names the route that served and the attempts', async () => {
 });
 
 async function logLineOf({ requestId }: Reply): Promise<Record<string, unknown>> {
-  for (;;) {
-    const lines = two.gateway.program.output.split('\n').filter((line) => line.includes(requestId) && line.includes('"request"'));
-    if (lines[0]) return JSON.parse(lines[0]) as Record<string, unknown>;
-    await setTimeout(20);
-  }
+  const isItsLine = (line: string) => line.includes(requestId) && line.includes('"request"');
+  const line = await until(() => two.gateway.program.output.split('\n').find(isItsLine));
+  return JSON.parse(line) as Record<string, unknown>;
 }
 
 function assertServed(

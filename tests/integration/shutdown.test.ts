@@ -8,6 +8,7 @@ import { answerContent, streamFrames } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
+import { until } from '../support/until.ts';
 import { hang, type Script } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
@@ -186,15 +187,13 @@ async function openStream(
 
 /** Within moments: load balancers must stop sending before the program stops taking. */
 async function notReady(gateway: TestGateway): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
+  await until(async () => {
     const status = await gateway.get('/readyz').then(
       (reply) => reply.status,
       () => 'closed',
     );
-    if (status === 503 || status === 'closed') return;
-    await setTimeout(10);
-  }
-  throw new assert.AssertionError({ message: 'still ready a second after SIGTERM' });
+    return status === 503 || status === 'closed';
+  });
 }
 
 function beginThenHang(name: 'responses' | 'chat' | 'messages'): Script {

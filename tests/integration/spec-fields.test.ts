@@ -7,6 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Frame, Reply } from '../support/http.ts';
 import { send } from '../support/http.ts';
 import { startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { answerJson, answerSse, type SseFrame } from '../support/upstream.ts';
 
 type Json = Record<string, unknown>;
@@ -322,7 +323,7 @@ test("model info has the fields of the specification, at list prices without a k
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 540, 'charged as shown');
 
   await gateway.program.cli('accounts', 'update', account, '--model', 'gpt-5-mini', '--price-multiplier', '0.5');
-  await waitFor(async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
+  await until(async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 338, 'one model at half its price, rounded up once');
   await gateway.program.cli(
     'accounts',
@@ -336,7 +337,7 @@ test("model info has the fields of the specification, at list prices without a k
     'yes',
   );
   assert.equal((await post(chat.path, chat.body(), key)).status, 403, 'the ledger needs no poll to see that');
-  await waitFor(async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
+  await until(async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
 });
 
 // ── Balance and usage ──
@@ -691,12 +692,4 @@ function isCount(value: unknown): boolean {
 
 function isNow(value: unknown): boolean {
   return isCount(value) && Math.abs(Number(value) - Date.now() / 1_000) < 60;
-}
-
-/** A running gateway follows a change within seconds. */
-async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
-  for (const deadlineMs = Date.now() + 5_000; !(await isTrue());) {
-    assert.ok(Date.now() < deadlineMs, 'the change was not seen within five seconds');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

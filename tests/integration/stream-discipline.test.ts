@@ -12,6 +12,7 @@ import type { Reply } from '../support/http.ts';
 import { residentMegabytes } from '../support/memory.ts';
 import { pairModels, pairPrices, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
+import { until } from '../support/until.ts';
 import { answerSse, answerStatus, framesText, roomToWrite, type Script } from '../support/upstream.ts';
 
 const keepAliveMs = 150;
@@ -272,12 +273,10 @@ function playOnce(pair: Pair, script: Script): Promise<UpstreamRequest> {
 type UsageRecord = { readonly input_tokens: number; readonly output_tokens: number };
 
 async function waitForRecord(key: string, requestId: string): Promise<UsageRecord> {
-  for (let tries = 0; tries < 400; tries++) {
+  return until(async () => {
     const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();
-    if (data[0]) return data[0];
-    await setTimeout(50);
-  }
-  throw new assert.AssertionError({ message: `${requestId} was not charged within twenty seconds` });
+    return data[0];
+  });
 }
 
 function piecesOf(text: string, size: number): string[] {

@@ -2,11 +2,11 @@
 // refused, for live keys and in the sandbox.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { micros, zeroMicros } from '../../src/lib/money.ts';
 import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { slowly } from '../support/numbered-answers.ts';
+import { until } from '../support/until.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
 
 const path = '/v1/web-search';
@@ -182,13 +182,11 @@ test('an account pays by its multiplier, and by the one of searches before it', 
 
 /** A running gateway hears of changes within seconds. */
 async function untilPrice(key: string, costMicros: number): Promise<void> {
-  for (let tries = 0; tries < 20; tries++) {
+  await until(async () => {
     const reply = await search({}, key);
     resultsOf(reply);
-    if (reply.costMicros === costMicros) return;
-    await setTimeout(250);
-  }
-  assert.fail(`it never cost ${costMicros}`);
+    return reply.costMicros === costMicros;
+  }, 5_000);
 }
 
 const failures: [what: string, script: Script][] = [
@@ -385,8 +383,7 @@ test('a client that leaves stops the search, and pays nothing', async () => {
   const asked = await gateway.upstream.request(index);
   request.destroy();
   assert.equal(await asked.ended, 'aborted');
-  for (let tries = 0; tries < 20 && (await gateway.balance(made.account)).availableMicros < 1_000_000; tries++)
-    await setTimeout(50);
+  await until(async () => (await gateway.balance(made.account)).availableMicros === 1_000_000);
   await assertFree(made);
   assert.equal(gateway.upstream.requests.length, index + 1, 'nobody else is asked for a client that has gone');
 });
@@ -399,7 +396,7 @@ test('a search that comes to its end shortly after its client has left is charge
   const asked = await gateway.upstream.request(index);
   request.destroy();
   assert.equal(await asked.ended, 'answered');
-  for (let tries = 0; tries < 20 && (await usageOf(key)).length === 0; tries++) await setTimeout(50);
+  await until(async () => (await usageOf(key)).length > 0);
   assert.equal((await gateway.balance(account)).availableMicros, 1_000_000 - priceMicros);
 });
 

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { answerJson, answerSse, thenHang, thenReset, type Script, type SseFrame } from '../support/upstream.ts';
 
 const prices = { input: 3, output: 15 };
@@ -403,12 +404,7 @@ async function recordOf(key: string, requestId = ''): Promise<UsageRecord> {
 }
 
 async function waitForRecord(key: string): Promise<UsageRecord> {
-  for (let tries = 0; tries < 400; tries++) {
-    const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
-    if (data[0]) return data[0];
-    await setTimeout(25);
-  }
-  throw new assert.AssertionError({ message: 'no charge within ten seconds' });
+  return until(async () => (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>().data[0]);
 }
 
 function framesText(frames: readonly SseFrame[]): string {

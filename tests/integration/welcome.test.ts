@@ -1,8 +1,8 @@
 // What `tollgate serve` prints of the providers that are switched on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 const noModels = 'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
 const switchedOn: readonly (readonly [what: string, env: Record<string, string>, lines: readonly string[]])[] = [
@@ -20,7 +20,7 @@ for (const [what, env, lines] of switchedOn) {
   test(`with ${what} it says so`, async () => {
     const program = await startProgram({ env, config: { log: { level: 'info' } } });
     try {
-      while (!program.output.includes('"listening"')) await setTimeout(20);
+      await until(() => program.output.includes('"listening"'));
       const printed = program.output.split('\n').filter((line) => /Providers switched on|live keys have no models/.test(line));
       assert.deepEqual(printed, lines);
     } finally {
