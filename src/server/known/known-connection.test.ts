@@ -16,24 +16,36 @@ const head = ({ path, body, headers }: Sent) =>
   `POST ${path} HTTP/1.1\r\nHost: here\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`;
 const requestOf = (sent: Sent) => head(sent) + sent.body;
 
-/** The two ends of a connection: what is sent, and what has been answered. */
-function connect(): { readonly socket: Duplex; readonly read: () => string } {
+/** The two ends of a connection: what is sent, and what has been answered. `isSlow`: an answer is more than is taken at once. */
+function connect({ isSlow = false } = {}): { readonly socket: Duplex; readonly read: () => string } {
   let text = '';
   const socket = new Duplex({
+    ...(isSlow && { writableHighWaterMark: 50 }),
     read() {},
     write(piece: Buffer, _encoding, done) {
       text += piece.toString();
-      done();
+      if (isSlow) globalThis.setImmediate(done);
+      else done();
     },
   });
   return { socket, read: () => text };
 }
 
-type Exchange = { readonly pieces: readonly Piece[]; readonly wholes: ReadonlySet<string>; readonly isWatched: boolean };
+type Exchange = {
+  readonly pieces: readonly Piece[];
+  readonly wholes: ReadonlySet<string>;
+  readonly isSlow?: boolean;
+  readonly isWatched: boolean;
+};
 
 /** What a server answers that echoes what it is sent; `short`: how often the parser was not asked. */
-async function exchange({ pieces, wholes, isWatched }: Exchange): Promise<{ readonly answers: string; readonly short: number }> {
-  const { socket, read } = connect();
+async function exchange({
+  pieces,
+  wholes,
+  isSlow,
+  isWatched,
+}: Exchange): Promise<{ readonly answers: string; readonly short: number }> {
+  const { socket, read } = connect({ isSlow });
   const known = new Map<string, string>();
   let connection: KnownConnection | null = null;
   let short = 0;
@@ -41,7 +53,7 @@ async function exchange({ pieces, wholes, isWatched }: Exchange): Promise<{ read
   const answerKnown = (from: Socket, bytes: Buffer): boolean | Promise<boolean> => {
     const answer = known.get(bytes.toString());
     if (answer) short += 1;
-    if (answer?.includes('later')) return setImmediate(short % 2 === 0).then((isSure) => isSure && from.write(answer));
+    if (answer?.includes('later')) return setImmediate(short % 2 === 0).then((isSure) => isSure && (from.write(answer), true));
     return answer !== undefined && (from.write(answer), true);
   };
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -71,7 +83,7 @@ async function exchange({ pieces, wholes, isWatched }: Exchange): Promise<{ read
   };
   // Half a request stays open for as long as its other half is missing.
   const settled = async () => {
-    for (let turn = 0; turn < 8 || (state.open > 0 && turn < 40); turn++) await setImmediate();
+    for (let turn = 0; turn < (isSlow ? 40 : 8) || (state.open > 0 && turn < 80); turn++) await setImmediate();
   };
   const server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => void handle(request, response));
   server.emit('connection', socket);
@@ -101,8 +113,9 @@ const sessions = fc
     cuts: fc.array(fc.nat(), { maxLength: 5 }),
     joined: fc.array(fc.nat(), { maxLength: 3 }),
     between: fc.constantFrom('', '', '\r\n', 'head'),
+    isSlow: fc.boolean(),
   })
-  .map(({ kinds, order, cuts, joined, between }) => {
+  .map(({ kinds, order, cuts, joined, between, isSlow }) => {
     const requests = order.map((pick) => kinds[pick % kinds.length]!);
     const gapBefore = (sent: Sent) => (between === 'head' ? `POST ${sent.path} HTTP/1.1\r\nX-Swallows: ` : between);
     const texts = requests.flatMap((sent, index) => [index % 4 === 3 ? gapBefore(sent) : '', requestOf(sent)]);
@@ -115,7 +128,7 @@ const sessions = fc
       text: all.slice(points[index - 1] ?? 0, point),
       isAwaited: !requests[index % requests.length]!.waits,
     }));
-    return { pieces, wholes: new Set(requests.flatMap((sent) => [requestOf(sent), gapBefore(sent) + requestOf(sent)])) };
+    return { pieces, isSlow, wholes: new Set(requests.flatMap((sent) => [requestOf(sent), gapBefore(sent) + requestOf(sent)])) };
   });
 
 test('what is sent is answered alike on a watched connection, and whole requests alone are known', async () => {
