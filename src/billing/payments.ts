@@ -28,7 +28,7 @@ export type RecordBooking = (
 type PaymentsOptions = { readonly database: Database; readonly ledger: AdjustmentLedger; readonly recordBooking: RecordBooking };
 
 /** Entries of the ledger that are payments begin with it. */
-const paymentEntryPrefix = 'stripe:';
+export const paymentEntryPrefix = 'stripe:';
 const notes: Readonly<Record<Part, Readonly<Record<'credit' | 'debit', string>>>> = {
   payment: { credit: 'top-up by card', debit: 'top-up taken back' },
   refund: { credit: 'refund of a top-up that failed', debit: 'refund of a top-up' },

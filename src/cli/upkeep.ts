@@ -1,4 +1,5 @@
 // `tollgate migrate` and `tollgate verify`
+import { compareBookings } from '../billing/compare-bookings.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../db/database.ts';
 import { type Verification, verify } from '../ledger/verify.ts';
@@ -23,7 +24,7 @@ export async function migrateCommand(options: JsonOption): Promise<void> {
 /** Exits with 1 when a row disagrees. */
 export async function verifyCommand(options: JsonOption): Promise<void> {
   await withInstallation(async ({ database }) => {
-    const result = await verify(database.read);
+    const result = await verify(database.read, [compareBookings]);
     if (!result.ok) process.exitCode = 1;
     const text = result.ok
       ? `The books are whole: ${result.ledgers} ledgers, ${result.entries} entries, ${result.charges} charges. ` +

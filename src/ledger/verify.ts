@@ -9,7 +9,7 @@ import type { EntryRow } from './rows.ts';
 
 /** The first row that disagrees: what it says (`found`) and what follows from the journal (`expected`). */
 export type Problem = {
-  readonly table: 'entries' | 'charges' | 'ledgers' | 'key_windows' | 'charge_days' | 'holds';
+  readonly table: 'entries' | 'charges' | 'ledgers' | 'key_windows' | 'charge_days' | 'holds' | 'payment_bookings';
   readonly id: string;
   readonly column: string;
   readonly expected: unknown;
@@ -30,17 +30,22 @@ export type Verification =
 
 const pageRows = 2_000;
 
+/** What others book into the ledger is compared by them. Resolves to null when all of it agrees. */
+type Comparison = (snapshot: Kysely<Tables>) => Promise<Problem | null>;
+
 /** Verifies one moment of the database, whatever is written meanwhile. Reads every entry and charge; changes nothing. */
-export function verify(db: Kysely<Tables>): Promise<Verification> {
+export function verify(db: Kysely<Tables>, comparisons: readonly Comparison[] = []): Promise<Verification> {
   return db
     .transaction()
     .setAccessMode('read only')
     .execute(async (snapshot) => {
       const ledgers = await snapshot.selectFrom('ledgers').select('id').execute();
       const audit = newAudit(ledgers.map(({ id }) => id));
-      const problem =
-        (await auditJournal(snapshot, audit)) ?? (await findLooseCharge(snapshot)) ?? (await compareSums(snapshot, audit));
-      if (problem) return { ok: false, problem };
+      const steps = [auditJournal, findLooseCharge, compareSums, ...comparisons];
+      for (const step of steps) {
+        const problem = await step(snapshot, audit);
+        if (problem) return { ok: false, problem };
+      }
       const { entries, charges, uncollected, failed } = audit;
       const losses = { uncollectedMicros: micros(uncollected), failedMicros: micros(failed) };
       return { ok: true, ledgers: ledgers.length, entries, charges, ...losses };

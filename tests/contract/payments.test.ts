@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { recordBooking } from '../../src/audit/record-booking.ts';
+import { compareBookings } from '../../src/billing/compare-bookings.ts';
 import { Payments, listProblems } from '../../src/billing/payments.ts';
 import type { PaymentEvent } from '../../src/billing/position.ts';
 import type { PaymentNews } from '../../src/billing/read-event.ts';
@@ -152,7 +153,7 @@ onEachStore((store) => {
       }),
       { numRuns: 30 },
     );
-    const proof = await verify(database.read);
+    const proof = await verify(database.read, [compareBookings]);
     assert.equal(proof.ok, true, JSON.stringify(proof));
   });
 
@@ -227,8 +228,40 @@ onEachStore((store) => {
     assert.equal(await payments.resolve('pi_euro', assign), null, 'euros cannot be credited');
     assert.equal((await payments.resolve('pi_euro', { kind: 'dismiss', note: 'refunded by hand' }))?.decision, 'dismissed');
     assert.equal(await payments.resolve('pi_nothing', assign), null);
-    assert.equal((await verify(books.database.read)).ok, true);
+    assert.equal((await verify(books.database.read, [compareBookings])).ok, true);
   });
+
+  const corruptions = {
+    'an amount that was not booked': {
+      sql: `update payment_bookings set delta_micros = 11000000`,
+      problem: { table: 'payment_bookings', column: 'delta_micros', expected: 10 * dollar, found: 11 * dollar },
+    },
+    'a booking for somebody else': {
+      sql: `update payment_bookings set account_id = (select max(id) from accounts where id <> account_id)`,
+      problem: { table: 'payment_bookings', column: 'account_id' },
+    },
+    'a booking that the ledger never heard of': {
+      sql: `update payment_bookings set seq = 2`,
+      problem: { table: 'payment_bookings', column: 'booked_at_ms', expected: null },
+    },
+    'an entry that nobody decided on': {
+      sql: `delete from payment_bookings`,
+      problem: { table: 'entries', column: 'id', expected: 'a booking of the payment', found: null },
+    },
+  };
+  for (const [what, { sql, problem }] of Object.entries(corruptions)) {
+    test(`verify finds ${what}`, async (t) => {
+      const books = await openBooks(t, store);
+      const [paying] = [await newTopUp(books), await newTopUp(books)];
+      await new Payments({ ...books, recordBooking }).take(paidNews(paying, 10));
+      assert.equal((await verify(books.database.read, [compareBookings])).ok, true);
+      await store.execute(books.database, sql);
+      const proof = await verify(books.database.read, [compareBookings]);
+      assert.ok(!proof.ok, 'nothing was found');
+      assert.deepEqual({ ...proof.problem, ...problem }, proof.problem);
+      assert.match(proof.problem.id, new RegExp(`${paying.paymentId}:\\d$`));
+    });
+  }
 
   test('what Stripe said cannot be changed afterwards', async (t) => {
     const books = await openBooks(t, store);

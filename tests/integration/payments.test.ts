@@ -133,6 +133,19 @@ test('only what Stripe signed just now is taken', async () => {
   assert.equal(await balanceUsd(account), 10);
 });
 
+test('tollgate verify names a payment that the ledger says something else of', async () => {
+  const { payment } = await checkout(25);
+  await stripe.deliver(stripe.completed(payment));
+  const bookings = gateway.database.write.updateTable('payment_bookings').where('payment_id', '=', payment.intent);
+  await bookings.set({ delta_micros: microsFromUsd(26) }).execute();
+  await assert.rejects(gateway.program.cli('verify'), ({ code, stdout }: { code: number; stdout: string }) => {
+    const problem = { table: 'payment_bookings', id: `${payment.intent}:1`, column: 'delta_micros', expected: 25e6, found: 26e6 };
+    assert.deepEqual([code, JSON.parse(stdout)], [1, { ok: false, problem }]);
+    return true;
+  });
+  await bookings.set({ delta_micros: microsFromUsd(25) }).execute();
+});
+
 test('a body that no event of Stripe has is refused unread', async () => {
   const reply = await gateway.post('/webhooks/stripe', {
     body: 'x'.repeat(600 * 1_024),
