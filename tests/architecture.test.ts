@@ -32,6 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'app.ts',
     'audit',
+    'billing',
     'accounts',
     'users',
     'keys',

@@ -1,18 +1,26 @@
 // Proves that the ledger says of payments what was decided about them: every booking has its entry, and no such entry is without a booking.
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import type { Problem } from '../ledger/verify.ts';
 import { paymentEntryPrefix } from './payments.ts';
 
+/** What the row says (`found`), and what follows from the other table (`expected`). */
+type Disagreement = {
+  readonly table: 'payment_bookings' | 'entries';
+  readonly id: string;
+  readonly column: string;
+  readonly expected: unknown;
+  readonly found: unknown;
+};
+
 /** The first booking, or entry of a payment, that disagrees. One that waits to be booked may have its entry or not. */
-export async function compareBookings(db: Kysely<Tables>): Promise<Problem | null> {
+export async function compareBookings(db: Kysely<Tables>): Promise<Disagreement | null> {
   return (await findWrongBooking(db)) ?? (await findLooseEntry(db));
 }
 
 const entryId = sql<string>`${sql.lit(paymentEntryPrefix)} || booking.payment_id || ':' || booking.seq`;
 const ledgerId = sql<string>`booking.account_id || ':live'`;
 
-async function findWrongBooking(db: Kysely<Tables>): Promise<Problem | null> {
+async function findWrongBooking(db: Kysely<Tables>): Promise<Disagreement | null> {
   const wrong = await db
     .selectFrom('payment_bookings as booking')
     .leftJoin('entries as entry', (join) => join.on('entry.id', '=', entryId).on('entry.kind', 'in', ['credit', 'debit']))
@@ -37,7 +45,7 @@ async function findWrongBooking(db: Kysely<Tables>): Promise<Problem | null> {
   return { ...row, column: 'delta_micros', expected: wrong.posted_delta_micros, found: wrong.delta_micros };
 }
 
-async function findLooseEntry(db: Kysely<Tables>): Promise<Problem | null> {
+async function findLooseEntry(db: Kysely<Tables>): Promise<Disagreement | null> {
   const loose = await db
     .selectFrom('entries')
     .select('id')

@@ -95,7 +95,7 @@ for (const at of endpoints) {
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, newName(), { stream });
         gateway.upstream.on(at.upstreamPath, answerStatus(500), answers(at));
-        assert.equal((await ask()).status, 502);
+        assert.ok(!isSuccess(await ask(), stream));
         const success = await ask();
         assert.equal(success.status, 200);
         assertReplay(await ask(), success);

@@ -26,6 +26,9 @@ const secondAnswer = { text: 'from the second', tokens: { input: 20, output: 7 }
 const firstMicros = 40;
 const secondMicros = 90;
 
+/** Not so short that a busy machine answers later: the status of a failure is told as long as nothing has been written. */
+const keepAliveMs = 1_000;
+
 let two: TwoRoutes;
 let key: string;
 let account: string;
@@ -34,7 +37,7 @@ before(async () => {
   const route = (provider: string, fields: object = {}) => ({ provider, model: `${provider}-model`, ...fields });
   const toTwo = (fields: object) => ({ ...modelLimits, routes: [route('first', fields), route('second')] });
   two = await startTwoRoutes({
-    limits: { stream_keep_alive_ms: 60 },
+    limits: { stream_keep_alive_ms: keepAliveMs },
     models: {
       hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
       'small-first': toTwo({ context_tokens: 300 }),
@@ -214,7 +217,7 @@ test('`Retry-After` is waited for where it is short, and not where it is long', 
 test('a keep-alive carries nothing: another route may still serve, and the trailers say which', async () => {
   for (const { name: wire } of endpoints) {
     const late: Script = async (response, request) => {
-      await setTimeout(200);
+      await setTimeout(1.4 * keepAliveMs);
       await answerStatus(529)(response, request);
     };
     two.play(wire, [late], [second(wire)]);
@@ -229,7 +232,7 @@ test('a keep-alive carries nothing: another route may still serve, and the trail
 
 test('a stream that was opened while it waited for another says in its trailers who served', async () => {
   const late: Script = async (response, request) => {
-    await setTimeout(200);
+    await setTimeout(1.4 * keepAliveMs);
     await answerStatus(400)(response, request);
   };
   two.play('chat', [late, first('chat')]);
