@@ -193,7 +193,7 @@ async function notReady(gateway: TestGateway): Promise<void> {
       () => 'closed',
     );
     return status === 503 || status === 'closed';
-  });
+  }, 5_000);
 }
 
 function beginThenHang(name: 'responses' | 'chat' | 'messages'): Script {

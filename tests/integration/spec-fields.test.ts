@@ -24,6 +24,9 @@ const tool = {
 };
 const callDirective = 'sandbox: tool=get_weather {"city":"Paris"}';
 
+/** Within which a running gateway has followed a change. */
+const noticedMs = 5_000;
+
 let gateway: TestGateway;
 let testKey: string;
 let liveKey: string;
@@ -323,7 +326,7 @@ test("model info has the fields of the specification, at list prices without a k
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 540, 'charged as shown');
 
   await gateway.program.cli('accounts', 'update', account, '--model', 'gpt-5-mini', '--price-multiplier', '0.5');
-  await until(async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
+  await until(async () => (await infoOf(key))['output_price_per_1m'] === 1.5, noticedMs);
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 338, 'one model at half its price, rounded up once');
   await gateway.program.cli(
     'accounts',
@@ -337,7 +340,7 @@ test("model info has the fields of the specification, at list prices without a k
     'yes',
   );
   assert.equal((await post(chat.path, chat.body(), key)).status, 403, 'the ledger needs no poll to see that');
-  await until(async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
+  await until(async () => (await infoOf(key))['output_price_per_1m'] === 2.4, noticedMs);
 });
 
 // ── Balance and usage ──
