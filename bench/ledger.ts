@@ -11,6 +11,7 @@ import { type Ledger, type LedgerId, ledgerIdOf } from '../src/ledger/commands.t
 import { createLedgers } from '../src/ledger/create-ledgers.ts';
 import { record } from '../src/ledger/fixture.ts';
 import { openLedger } from '../src/ledger/open-ledger.ts';
+import { systemClock } from '../src/lib/clock.ts';
 import { micros } from '../src/lib/money.ts';
 import { median, quantile } from './statistics.ts';
 import { createDatabase } from '../tests/support/postgres.ts';
@@ -42,7 +43,7 @@ export async function benchLedger(durationMs: number): Promise<string> {
 
 async function benchStore(name: string, url: string, durationMs: number): Promise<string[][]> {
   const payers = await addPayers(url);
-  const ledger = await openLedger({ databaseUrl: url, owner });
+  const ledger = await openLedger({ databaseUrl: url, owner, clock: systemClock });
   await Promise.all(payers.map(({ ledgerId }) => ledger.submit(creditOf(ledgerId))));
   const rows: string[][] = [];
   for (const [accounts, of] of [

@@ -26,6 +26,7 @@ import { digestKeyFrom } from './keys/key-text.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { readBalance } from './ledger/queries.ts';
 import { openLimits } from './limits/open-limits.ts';
+import { type Clock, readSharedTime, type SharedTime } from './lib/clock.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
@@ -55,10 +56,14 @@ export type AppOptions = {
   readonly onLedgerFailure: (error: Error) => void;
   /** The ledger's thread, if it was started ahead. */
   readonly ledgerWorker?: Worker;
+  readonly clock: Clock;
+  /** For tests: the time of windows and leases, which is the database's else. */
+  readonly databaseTime?: SharedTime;
 };
 
 /** Throws when the configuration cannot work: a bad catalogue, an unusable database, a port in use. */
-export async function startApp({ config, secret, log, onLedgerFailure, ledgerWorker }: AppOptions): Promise<App> {
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, secret, log, onLedgerFailure, ledgerWorker, clock, databaseTime } = options;
   const catalog = loadCatalog(config);
   const database = openDatabase(config.database.url);
   await database.migrate();
@@ -70,15 +75,28 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     onFailure: onLedgerFailure,
     onTrouble: (err) => log.error({ err }, 'the ledger cannot be written; it is tried again'),
     worker: ledgerWorker,
+    clock,
+    databaseTime,
   });
   const report = (message: string) => (err: unknown) => log.error({ err }, message);
-  const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read') });
-  const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId) });
-  const kept = { database, secret, onError: report('answers that are kept cannot be read or tidied up; it is tried again') };
-  const limits = openLimits({ database, owner, onError: report('rate limits cannot be shared; each gateway has its own') });
-  const upstreams = createUpstreams();
-  const routing = createRouting(config, log);
-  const activity = new Activity({ database, onError: report('activity cannot be written; it is tried again') });
+  const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read'), clock });
+  const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId), clock });
+  const kept = {
+    database,
+    secret,
+    clock,
+    onError: report('answers that are kept cannot be read or tidied up; it is tried again'),
+  };
+  const limits = openLimits({
+    database,
+    owner,
+    clock,
+    databaseNowMs: databaseTime && (() => readSharedTime(databaseTime)),
+    onError: report('rate limits cannot be shared; each gateway has its own'),
+  });
+  const upstreams = createUpstreams({ clock });
+  const routing = createRouting(config, { log, clock });
+  const activity = new Activity({ database, clock, onError: report('activity cannot be written; it is tried again') });
   const gateway: Gateway = {
     config,
     catalog,
@@ -94,31 +112,39 @@ export async function startApp({ config, secret, log, onLedgerFailure, ledgerWor
     providers: connectProviders(config),
     upstreams,
     rateLimits: createRateLimits(limits, config.limits),
-    searchers: connectSearch({ config, upstreams, health: routing.health, activity, log }),
-    images: openImageFiles({ config, secret, onError: report('images cannot be kept, read or removed') }),
+    searchers: connectSearch({ config, upstreams, health: routing.health, activity, log, clock }),
+    images: openImageFiles({ config, secret, clock, onError: report('images cannot be kept, read or removed') }),
     headers: headerNamesOf(config.service.name),
     log,
-    nowMs: Date.now,
+    clock,
     owner,
-    runs: new ActiveRuns(),
-    keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms),
-    growths: new HoldGrowths(),
+    runs: new ActiveRuns(clock),
+    keepAlives: new KeepAlives(config.limits.stream_keep_alive_ms, clock),
+    growths: new HoldGrowths(clock),
     routing,
     activity,
   };
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
-  const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, log);
+  const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, { log, clock });
   const publicUrl = (): string => config.server.public_url ?? urlOf(server);
-  const users = openUsers({ database, secret, config, ledger: gateway.ledger, publicUrl, log });
-  const billing = new Billing({ database, config, ledger: gateway.ledger, log, recordBooking, sendWarning: users.sendWarning });
+  const users = openUsers({ database, secret, config, ledger: gateway.ledger, publicUrl, log, clock });
+  const billing = new Billing({
+    database,
+    config,
+    ledger: gateway.ledger,
+    log,
+    clock,
+    recordBooking,
+    sendWarning: users.sendWarning,
+  });
   const largeBodies = new LargeBodies();
   const people = { database, digestKey, billing, users };
   const server = createServer({ gateway, keys, lifecycle, overload, largeBodies, ...people });
   await server.listen({ host: config.server.host, port: config.server.port });
   // Last, since key and link are shown only once: a start that fails, because the port is taken, must not use them up.
-  const firstStart = await prepareFirstStart(database, digestKey);
+  const firstStart = await prepareFirstStart(database, digestKey, clock.nowMs());
   const stop = async () => {
-    await drain(server, { lifecycle, runs: gateway.runs, settings: config.server });
+    await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
     await Promise.all([gateway.upstreams.close(), gateway.images.close(), limits.close(), billing.close()]);
     await activity.close();

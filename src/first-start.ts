@@ -13,16 +13,16 @@ export type FirstStart = {
   readonly linkToken: string | null;
 };
 
-export async function prepareFirstStart(database: Database, digestKey: Buffer): Promise<FirstStart> {
-  await tidySignIns(database, Date.now());
-  return { account: await ensureAccount(database, digestKey), linkToken: await createFirstRunLink(database, Date.now()) };
+export async function prepareFirstStart(database: Database, digestKey: Buffer, nowMs: number): Promise<FirstStart> {
+  await tidySignIns(database, nowMs);
+  return { account: await ensureAccount(database, digestKey, nowMs), linkToken: await createFirstRunLink(database, nowMs) };
 }
 
 /** An installation without accounts gets one with a test key. */
-async function ensureAccount(database: Database, digestKey: Buffer): Promise<FirstStart['account']> {
+async function ensureAccount(database: Database, digestKey: Buffer, nowMs: number): Promise<FirstStart['account']> {
   const first = await findFirstAccount(database);
   if (first !== null) return { id: first, testKey: null };
-  const id = await createAccount(database, { name: 'Default' }, createLedgers);
-  const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' });
+  const id = await createAccount(database, { name: 'Default' }, createLedgers, nowMs);
+  const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' }, nowMs);
   return { id, testKey: made?.key ?? null };
 }

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Micros } from '../lib/money.ts';
+import { systemClock } from '../lib/clock.ts';
 
 export type AccountListing = {
   readonly id: string;
@@ -45,8 +46,12 @@ export type NewAccount = {
 };
 
 /** An account is never without its ledgers: both come in one transaction. Returns its id. */
-export async function createAccount(database: Database, account: NewAccount, createLedgers: CreateLedgers): Promise<string> {
-  const nowMs = Date.now();
+export async function createAccount(
+  database: Database,
+  account: NewAccount,
+  createLedgers: CreateLedgers,
+  nowMs = systemClock.nowMs(),
+): Promise<string> {
   return database.write.transaction().execute((transaction) => createAccountIn(transaction, account, { createLedgers, nowMs }));
 }
 

@@ -3,6 +3,7 @@
 // that is killed loses those seconds. What cannot be written is kept and tried again, up to a bound.
 import type { AnswerWorth } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 import {
   addActivity,
   addErrors,
@@ -44,7 +45,7 @@ export type EndedCall = {
 export type ActivityOptions = {
   readonly database: Database;
   readonly onError: (error: unknown) => void;
-  readonly nowMs?: () => number;
+  readonly clock: Clock;
 };
 
 const flushEveryMs = 5_000;
@@ -61,16 +62,16 @@ export class Activity {
   readonly #errors = new Map<string, ErrorRow[]>();
   readonly #uses = new Map<string, number>();
   readonly #calls = new Map<string, ProviderRow>();
-  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #timers: readonly CancelTimer[];
   #writing: Promise<void> = Promise.resolve();
   #day = { number: -1, text: '' };
 
   constructor(options: ActivityOptions) {
     this.#options = options;
-    const { onError } = options;
+    const { onError, clock } = options;
     this.#timers = [
-      setInterval(() => void this.flush().catch(onError), flushEveryMs).unref(),
-      setInterval(() => void removeOutdated(options.database, this.#nowMs()).catch(onError), removeEveryMs).unref(),
+      clock.every(flushEveryMs, () => void this.flush().catch(onError)),
+      clock.every(removeEveryMs, () => void removeOutdated(options.database, clock.nowMs()).catch(onError)),
     ];
   }
 
@@ -117,7 +118,7 @@ export class Activity {
 
   /** Writes for the last time. */
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const cancel of this.#timers) cancel();
     await this.flush().catch(this.#options.onError);
   }
 
@@ -160,7 +161,7 @@ export class Activity {
   }
 
   #nowMs(): number {
-    return (this.#options.nowMs ?? Date.now)();
+    return this.#options.clock.nowMs();
   }
 }
 

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { AuditLogTable } from '../db/schema.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /** What is said of a change. Secrets never stand in it. */
 export type Change = {
@@ -45,6 +46,7 @@ export type AuditEntry = {
 export async function recordChange(
   { write }: Pick<Database, 'write'>,
   { actor, change, accountId }: { readonly actor: Actor; readonly change: Change; readonly accountId: string | null },
+  nowMs = systemClock.nowMs(),
 ): Promise<void> {
   await write
     .insertInto('audit_log')
@@ -59,7 +61,7 @@ export async function recordChange(
       subject: change.subject,
       before: change.before && JSON.stringify(change.before),
       after: change.after && JSON.stringify(change.after),
-      created_at_ms: Date.now(),
+      created_at_ms: nowMs,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();

@@ -1,6 +1,7 @@
 // Payments and warnings of a running gateway: Stripe if it is configured, and a look every minute at what is left to do.
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type SendWarning, warnOfLowBalances } from './low-balance.ts';
 import { Payments, type RecordBooking, type AdjustmentLedger } from './payments.ts';
@@ -14,6 +15,7 @@ type BillingOptions = {
   /** null: no e-mail can be sent. */
   readonly sendWarning: SendWarning | null;
   readonly log: Logger;
+  readonly clock: Clock;
 };
 
 const lookEveryMs = 60_000;
@@ -25,14 +27,14 @@ export class Billing {
   /** null: nobody can pay by card. */
   readonly stripe: StripeClient | null;
   readonly #options: BillingOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopLooking: CancelTimer;
   #look: Promise<void> | null = null;
 
   constructor(options: BillingOptions) {
     this.#options = options;
     this.payments = new Payments(options);
     this.stripe = options.config.stripe && createStripeClient(options.config.stripe);
-    this.#timer = setInterval(() => void this.look(), lookEveryMs).unref();
+    this.#stopLooking = options.clock.every(lookEveryMs, () => void this.look());
   }
 
   /** Whether owners can be warned of a low balance. */
@@ -46,9 +48,9 @@ export class Billing {
   }
 
   async #lookOnce(): Promise<void> {
-    const { database, sendWarning, log } = this.#options;
+    const { database, sendWarning, log, clock } = this.#options;
     const onError = (err: unknown) => log.error({ err }, 'payments or low balances cannot be looked at; it is tried again');
-    const nowMs = Date.now();
+    const nowMs = clock.nowMs();
     try {
       await this.payments.bookWhatIsLeft(nowMs - bookingMs);
       if (sendWarning) await warnOfLowBalances(database, { send: sendWarning, onError, nowMs });
@@ -59,7 +61,7 @@ export class Billing {
 
   /** Waits for a look that is under way: what it uses is closed next. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopLooking();
     await this.#look;
   }
 }

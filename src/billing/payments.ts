@@ -4,6 +4,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { PaymentBookingsTable, PaymentsTable, Tables } from '../db/schema.ts';
+import type { Clock } from '../lib/clock.ts';
 import { type Micros, micros } from '../lib/money.ts';
 import { type Part, type PaymentEvent, positionOf } from './position.ts';
 import type { PaymentNews } from './read-event.ts';
@@ -25,7 +26,12 @@ export type RecordBooking = (
   booking: { readonly accountId: string; readonly paymentId: string; readonly part: Part; readonly deltaMicros: Micros },
 ) => Promise<void>;
 
-type PaymentsOptions = { readonly database: Database; readonly ledger: AdjustmentLedger; readonly recordBooking: RecordBooking };
+type PaymentsOptions = {
+  readonly database: Database;
+  readonly ledger: AdjustmentLedger;
+  readonly recordBooking: RecordBooking;
+  readonly clock: Clock;
+};
 
 /** Entries of the ledger that are payments begin with it. */
 export const paymentEntryPrefix = 'stripe:';
@@ -56,7 +62,7 @@ export class Payments {
     }
     await write.transaction().execute(async (transaction) => {
       await lockPayment(transaction, news.paymentId);
-      await writeEvent(transaction, news);
+      await writeEvent(transaction, news, this.#options.clock.nowMs());
       if (news.checkout) await markPaid(transaction, news, news.checkout.topUpId);
       await this.#decide(transaction, news.paymentId);
     });
@@ -110,7 +116,7 @@ export class Payments {
       const row = { payment_id: paymentId, seq: (seq += 1), part, account_id: payment.account_id, delta_micros: deltaMicros };
       await transaction
         .insertInto('payment_bookings')
-        .values({ ...row, decided_at_ms: Date.now(), booked_at_ms: null })
+        .values({ ...row, decided_at_ms: this.#options.clock.nowMs(), booked_at_ms: null })
         .execute();
       await this.#options.recordBooking(transaction, { accountId: payment.account_id, paymentId, part, deltaMicros });
     }
@@ -131,7 +137,7 @@ export class Payments {
       if (type !== 'credited' && type !== 'debited') throw new Error(`the ledger answered a payment with ${type}`);
       await database.write
         .updateTable('payment_bookings')
-        .set({ booked_at_ms: Date.now() })
+        .set({ booked_at_ms: this.#options.clock.nowMs() })
         .where('payment_id', '=', paymentId)
         .where('seq', '=', booking.seq)
         .execute();
@@ -208,6 +214,7 @@ async function findPayment(db: Reader, paymentId: string): Promise<PaymentRow | 
 async function writeEvent(
   transaction: Transaction<Tables>,
   { paymentId, event }: Extract<PaymentNews, { kind: 'payment' }>,
+  nowMs: number,
 ): Promise<void> {
   await transaction
     .insertInto('payment_events')
@@ -221,7 +228,7 @@ async function writeEvent(
       currency: event.currency,
       began_at_ms: event.beganAtMs,
       happened_at_ms: event.happenedAtMs,
-      received_at_ms: Date.now(),
+      received_at_ms: nowMs,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { TopUpsTable } from '../db/schema.ts';
 import type { Micros } from '../lib/money.ts';
+import { systemClock } from '../lib/clock.ts';
 
 export type TopUp = Selectable<TopUpsTable>;
 
@@ -18,6 +19,7 @@ export type NewTopUp = {
 export async function openTopUp(
   database: Database,
   { accountId, userId, requestId, amountMicros }: NewTopUp,
+  nowMs = systemClock.nowMs(),
 ): Promise<TopUp | null> {
   const id = `${accountId}-${requestId}`;
   const row = {
@@ -30,7 +32,7 @@ export async function openTopUp(
   } as const;
   await database.write
     .insertInto('top_ups')
-    .values({ ...row, created_at_ms: Date.now() })
+    .values({ ...row, created_at_ms: nowMs })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
   const topUp = await findTopUp(database, accountId, id);

@@ -3,6 +3,7 @@
 // Requests that come together share one run. What the cache cannot read or do is a miss, never a failed request.
 import { type WholeResponse, worthOfRow } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 import { placeIn, rememberPlaces, ScopedMemory } from '../lib/scoped-memory.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
@@ -32,7 +33,7 @@ export type ResponseCacheOptions = {
   /** Of a body that is cached. */
   readonly bodyBytesMax: number;
   readonly onError: (error: unknown) => void;
-  readonly nowMs?: () => number;
+  readonly clock: Clock;
 };
 
 const upkeepEveryMs = 60_000;
@@ -44,7 +45,7 @@ export class ResponseCache {
   readonly #hot: ScopedMemory<CacheHit>;
   readonly #turns = new Map<string, Turn<WholeResponse>>();
   readonly #upkeep: Upkeep;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopUpkeep: CancelTimer;
   #removing: Promise<void> | null = null;
 
   constructor(options: ResponseCacheOptions) {
@@ -54,7 +55,7 @@ export class ResponseCache {
     this.#sealer = createSealer(secret, 'cached responses');
     this.#hot = new ScopedMemory({ bytesMax: memoryBytes, nowMs: () => this.#nowMs() });
     this.#upkeep = new Upkeep({ database, diskBytes, hot: this.#hot });
-    this.#timer = setInterval(() => void this.removeEnded().catch(onError), upkeepEveryMs).unref();
+    this.#stopUpkeep = options.clock.every(upkeepEveryMs, () => void this.removeEnded().catch(onError));
   }
 
   nameOf(request: CachedRequest): CacheName {
@@ -86,7 +87,7 @@ export class ResponseCache {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopUpkeep();
   }
 
   async #beginCold(name: CacheName, signal: AbortSignal): Promise<CacheBegun> {
@@ -150,7 +151,7 @@ export class ResponseCache {
   }
 
   #nowMs(): number {
-    return (this.#options.nowMs ?? Date.now)();
+    return this.#options.clock.nowMs();
   }
 }
 

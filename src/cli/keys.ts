@@ -11,6 +11,7 @@ import { resolveModelId, withInstallation, type Installation } from './installat
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, type OrNone } from './parse.ts';
 import { requestLimitsOf, type RequestLimitOptions } from './request-limits.ts';
+import { systemClock } from '../lib/clock.ts';
 
 type LimitOptions = JsonOption &
   RequestLimitOptions & {
@@ -144,6 +145,6 @@ function limitText(limit: number | null): string {
 }
 
 function stateOf(key: KeyListing): string {
-  const state = keyStateOf(key, Date.now());
+  const state = keyStateOf(key, systemClock.nowMs());
   return state === 'active' && key.expires_at !== null ? `until ${key.expires_at}` : state;
 }

@@ -2,6 +2,7 @@
 // the time, and each request has one.
 import { pino } from 'pino';
 import type { Config } from '../config/schema.ts';
+import { systemClock } from '../lib/clock.ts';
 import { jsonMembers, type Logger } from '../lib/log.ts';
 
 type Level = Config['log']['level'];
@@ -30,7 +31,7 @@ export function openLog(level: Level): { readonly log: Logger; readonly flush: (
     batch += line;
     if (batch.length >= batchLength) hand();
   };
-  setInterval(hand, 1_000).unref();
+  systemClock.every(1_000, hand);
   const flush = () => {
     hand();
     destination.flushSync();
@@ -38,7 +39,7 @@ export function openLog(level: Level): { readonly log: Logger; readonly flush: (
   return { log: createLog(level, { write, hand }), flush };
 }
 
-export function createLog(level: Level, lines: Lines, nowMs: () => number = Date.now): Logger {
+export function createLog(level: Level, lines: Lines, nowMs = systemClock.nowMs): Logger {
   const isoTime = isoTimes();
   const log = pino({ level, base: null, timestamp: () => `,"time":"${isoTime(nowMs())}"` }, lines);
   const writerOf = (name: 'debug' | 'info' | 'warn' | 'error') => {

@@ -10,6 +10,7 @@ import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { usdPerMillionFromPicos } from '../lib/money.ts';
 import { formatTable, printResult, type JsonOption } from './output.ts';
+import { systemClock } from '../lib/clock.ts';
 
 const listPricePpm = 1_000_000;
 
@@ -38,7 +39,7 @@ export async function listModelsCommand(options: JsonOption): Promise<void> {
 export async function checkModelsCommand(options: JsonOption): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const catalog = loadCatalog(config);
-  const problems = checkCatalog(catalog, { markup: config.pricing.markup, nowMs: Date.now() }).map(inWords);
+  const problems = checkCatalog(catalog, { markup: config.pricing.markup, nowMs: systemClock.nowMs() }).map(inWords);
   const rows = problems.map(({ id, problem }) => [id, problem]);
   const text = [formatTable(['MODEL', 'PROBLEM'], rows), ...catalog.warnings.map((warning) => `note: ${warning}`)].join('\n');
   printResult(options, problems, problems.length === 0 ? 'Every model has a price and a live route.' : text);
@@ -94,5 +95,5 @@ function inWords({ id, type, problem, providers }: CatalogProblem) {
 }
 
 function currentPrice(config: Config, model: Model) {
-  return priceFor(model, { nowMs: Date.now(), markup: config.pricing.markup, multiplierPpm: listPricePpm });
+  return priceFor(model, { nowMs: systemClock.nowMs(), markup: config.pricing.markup, multiplierPpm: listPricePpm });
 }

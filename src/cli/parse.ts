@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isAddressRange } from '../lib/addresses.ts';
 import { microsFromUsd, type Micros } from '../lib/money.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /**
  * What "none" is read as: the limit is cleared. A value of its own, since commander takes a null for a value that is missing, and puts ''
@@ -77,7 +78,7 @@ export function parseExpiry(text: string): OrNone<number> {
       'It must be a UTC day, such as 2027-01-31, a time with its zone, such as 2027-01-31T18:00:00Z, or "none".',
     );
   }
-  if (timeMs <= Date.now())
+  if (timeMs <= systemClock.nowMs())
     throw new InvalidArgumentError('It must be in the future; "tollgate keys revoke" ends a key at once.');
   return timeMs;
 }

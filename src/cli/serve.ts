@@ -7,6 +7,7 @@ import { loadSecret } from '../config/secret.ts';
 import { isPostgresUrl } from '../db/database.ts';
 import { openLog } from './log.ts';
 import { CommandFailed } from './output.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /** `ledgerWorker`: started ahead, since it takes as long to load as some of what this file imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
@@ -18,9 +19,11 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
     flush();
     process.exit(1);
   };
-  const app = await startApp({ config, secret, log, onLedgerFailure, ledgerWorker }).catch((error: unknown) => {
-    throw explainStart(error, config);
-  });
+  const app = await startApp({ config, secret, log, onLedgerFailure, ledgerWorker, clock: systemClock }).catch(
+    (error: unknown) => {
+      throw explainStart(error, config);
+    },
+  );
   // Before anything is printed: whoever waits for the address may end the program as soon as it has read it.
   stopOnSignal(app, { log, flush });
   for (const warning of [...config.warnings, ...app.gateway.catalog.warnings]) log.warn({}, warning);

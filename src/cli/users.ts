@@ -11,6 +11,7 @@ import { findUser, listUsers, normalizeEmail, removeSecondFactor } from '../user
 import { noteChange } from './audit.ts';
 import { withInstallation } from './installation.ts';
 import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
+import { systemClock } from '../lib/clock.ts';
 
 export async function listUsersCommand(options: JsonOption): Promise<void> {
   await withInstallation(async ({ database }) => {
@@ -36,7 +37,7 @@ export async function createLinkCommand(address: string, { account, role, ...opt
     const accountId = account ?? (await makeAccountFor(database, email));
     const [known] = await findAccounts(database, [accountId]);
     if (!known) throw new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
-    const { id, token } = await invite(database, { accountId, email, role, invitedBy: null, mailed: false }, Date.now());
+    const { id, token } = await invite(database, { accountId, email, role, invitedBy: null, mailed: false }, systemClock.nowMs());
     await noteChange(database, 'users create-link', {
       action: 'invitation.create',
       subject: id,
@@ -63,7 +64,7 @@ export async function resetPasswordCommand(address: string, options: ResetOption
     if (options.removeSecondFactor) {
       await database.write.transaction().execute((transaction) => removeSecondFactor(transaction, user.id));
     }
-    const token = await createResetLink(database, { user, mailed: false }, Date.now());
+    const token = await createResetLink(database, { user, mailed: false }, systemClock.nowMs());
     await noteChange(database, 'users reset-password', {
       action: 'user.reset-link',
       subject: user.id,
@@ -78,7 +79,7 @@ export async function resetPasswordCommand(address: string, options: ResetOption
 
 export async function firstRunLinkCommand(options: JsonOption): Promise<void> {
   await withInstallation(async ({ config, database }) => {
-    const token = await createFirstRunLink(database, Date.now());
+    const token = await createFirstRunLink(database, systemClock.nowMs());
     if (token === null) throw new CommandFailed('there are users already; "tollgate users create-link" lets further ones in');
     const link = linkTo(config, `/first-run?token=${token}`);
     printResult(options, { link }, `Whoever opens this link first becomes operator. It works once, for 24 hours:\n${link}`);
@@ -88,7 +89,7 @@ export async function firstRunLinkCommand(options: JsonOption): Promise<void> {
 async function makeAccountFor(database: Database, email: string): Promise<string> {
   return database.write
     .transaction()
-    .execute((transaction) => createAccountIn(transaction, { name: email }, { createLedgers, nowMs: Date.now() }));
+    .execute((transaction) => createAccountIn(transaction, { name: email }, { createLedgers, nowMs: systemClock.nowMs() }));
 }
 
 function checkEmail(address: string): string {

@@ -1,5 +1,4 @@
 // Kysely over node:sqlite. Kysely's own SQLite dialect is written for another driver's statements; what differs is adapted here.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import {
   CompiledQuery,
@@ -12,6 +11,7 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import { busyTimeoutMs } from './sqlite-connection.ts';
+import { systemClock } from '../lib/clock.ts';
 
 const retryMs = 2;
 
@@ -63,11 +63,11 @@ class ImmediateDriver extends SqliteDriver {
 function waitForOthers(connection: DatabaseConnection): DatabaseConnection {
   return {
     executeQuery: async (query) => {
-      for (const deadlineMs = performance.now() + busyTimeoutMs; ; await sleep(retryMs)) {
+      for (const deadlineMs = systemClock.elapsedMs() + busyTimeoutMs; ; await systemClock.sleep(retryMs)) {
         try {
           return await connection.executeQuery(query);
         } catch (error) {
-          if (!isBusy(error) || performance.now() > deadlineMs) throw error;
+          if (!isBusy(error) || systemClock.elapsedMs() > deadlineMs) throw error;
         }
       }
     },

@@ -1,10 +1,16 @@
 // The requests that run at this moment: what a shutdown waits for, and ends when the time is up.
+import type { Clock } from '../lib/clock.ts';
 
 export class ActiveRuns {
+  readonly #clock: Clock;
   readonly #controllers = new Set<AbortController>();
   #entered = 0;
   #isEnding = false;
   #onIdle: (() => void) | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Counts a request in that has been accepted, before anything of it runs. Returns what counts it out, to be called once. */
   enter(): () => void {
@@ -46,9 +52,9 @@ export class ActiveRuns {
   async whenIdle(timeoutMs: number): Promise<void> {
     if (this.#isIdle) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
+      const cancel = this.#clock.after(timeoutMs, resolve);
       this.#onIdle = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
     });

@@ -8,6 +8,7 @@ import { readCount, writeCountRequest } from '../formats/messages/count-tokens.t
 import { messages } from '../formats/messages/index.ts';
 import { hasUrlDocument, inlineImages, listUrlImages } from '../formats/messages/url-images.ts';
 import { multiplierPpmFor, type ApiKey } from '../keys/api-key.ts';
+import { abortAfter } from '../lib/clock.ts';
 import type { ImageBytes } from '../lib/image.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import type { Counted } from './count-tokens.ts';
@@ -43,7 +44,7 @@ const urlImagesMax = 20;
 
 /** null: nobody can tell. Throws ApiError when the request itself is at fault. */
 export async function askForCount(gateway: Gateway, question: CountQuestion): Promise<Counted | null> {
-  const signal = AbortSignal.any([question.signal, AbortSignal.timeout(answerMsMax)]);
+  const signal = AbortSignal.any([question.signal, abortAfter(gateway.clock, answerMsMax)]);
   // What may not be sent is refused before anything is fetched for it.
   for (const route of question.routes) write(gateway, { ...question, route });
   const request = await withImagesInlined(gateway, question.request, signal);

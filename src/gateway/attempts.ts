@@ -1,6 +1,5 @@
 // Sends a request upstream until an answer has begun: to a route again, then to the next, all under one hold. Once anything of an answer
 // has reached the client nothing is sent again.
-import { setTimeout } from 'node:timers/promises';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { CallFailed } from './call.ts';
 import type { Gateway } from './gateway.ts';
@@ -49,12 +48,12 @@ class Retrying {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
-    this.#startedAtMs = gateway.nowMs();
+    this.#startedAtMs = gateway.clock.nowMs();
   }
 
   /** Within which another call may begin. */
   get leftMs(): number {
-    return this.#startedAtMs + this.#gateway.config.retries.deadline_ms - this.#gateway.nowMs();
+    return this.#startedAtMs + this.#gateway.config.retries.deadline_ms - this.#gateway.clock.nowMs();
   }
 
   /**
@@ -106,12 +105,13 @@ async function callRoute<Answer>(running: Running, call: Call<Answer>, retrying:
   if (route.transport === 'sandbox') return call(() => {});
   const { health } = gateway.routing;
   let ending: CallEnding = 'unknown';
-  const startedAtMs = performance.now();
+  const { clock } = gateway;
+  const startedAtMs = clock.elapsedMs();
   let answeredAtMs: number | null = null;
   health.begin(route.name);
   try {
     const tried = await call(() => {
-      answeredAtMs = performance.now();
+      answeredAtMs = clock.elapsedMs();
       health.noteAnswer(route.name);
       retrying.giveBack();
     });
@@ -121,7 +121,7 @@ async function callRoute<Answer>(running: Running, call: Call<Answer>, retrying:
   } finally {
     health.end(route.name, ending);
     const kind = running.request.stream ? 'stream' : 'whole';
-    const ms = (answeredAtMs ?? performance.now()) - startedAtMs;
+    const ms = (answeredAtMs ?? clock.elapsedMs()) - startedAtMs;
     gateway.activity.noteCall({ provider: route.name.provider, kind, ending, ms });
   }
 }
@@ -182,10 +182,10 @@ function isGivenUp({ client, keeping, controller }: Running): boolean {
 }
 
 async function waitUnlessGone(running: Running, waitMs: number): Promise<void> {
-  const { client, keeping, controller } = running;
+  const { client, keeping, controller, gateway } = running;
   const woken = new AbortController();
   const wake = () => isGivenUp(running) && woken.abort();
   client.onGone(wake);
   keeping.onUnawaited(wake);
-  await setTimeout(waitMs, undefined, { signal: AbortSignal.any([controller.signal, woken.signal]) }).catch(() => {});
+  await gateway.clock.sleep(waitMs, AbortSignal.any([controller.signal, woken.signal]));
 }

@@ -41,6 +41,7 @@ export async function callUpstream(running: Running): Promise<CallReply> {
       maxOutputTokens: hold.maxOutputTokens,
       thinking: model.supports.thinking,
       signal: controller.signal,
+      clock: gateway.clock,
     });
     return { kind: 'events', events };
   }

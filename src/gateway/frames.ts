@@ -3,6 +3,7 @@ import type { StreamEvent } from '../canonical/event.ts';
 import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import { translateStream } from '../formats/translate.ts';
+import type { Clock } from '../lib/clock.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../lib/sse.ts';
 import type { CallReply } from './call.ts';
 import { loweredToolsOf, type Running } from './running.ts';
@@ -23,7 +24,7 @@ export function openFrames(running: Running, reply: CallReply, context: AnswerCo
     route.format === format.name
       ? format.relay.relayStream(context)
       : translateStream(upstreamFormats[route.format].readStream(), format.writeStream(context), loweredToolsOf(running));
-  return { frames: chunkFrames(reply.chunks, pipe), pipe };
+  return { frames: chunkFrames(reply.chunks, pipe, running.gateway.clock), pipe };
 }
 
 async function* eventFrames(events: AsyncIterable<StreamEvent>, pipe: StreamPipe<StreamEvent>): AsyncGenerator<string> {
@@ -37,7 +38,7 @@ async function* eventFrames(events: AsyncIterable<StreamEvent>, pipe: StreamPipe
 /** No answer is so long: half a million tokens, each in an event of its own, are about 200 MB. An upstream that never ends is stopped. */
 const streamBytesMax = 512 * 1024 * 1024;
 
-async function* chunkFrames(chunks: AsyncIterable<Uint8Array>, pipe: StreamPipe<SseEvent>): AsyncGenerator<string> {
+async function* chunkFrames(chunks: AsyncIterable<Uint8Array>, pipe: StreamPipe<SseEvent>, clock: Clock): AsyncGenerator<string> {
   const parser = new SseParser();
   const iterator = chunks[Symbol.asyncIterator]();
   let bytes = 0;
@@ -53,7 +54,7 @@ async function* chunkFrames(chunks: AsyncIterable<Uint8Array>, pipe: StreamPipe<
   } catch (error) {
     throw asBroken(error);
   } finally {
-    void readToEnd(iterator);
+    void readToEnd(iterator, clock);
   }
 }
 
@@ -65,15 +66,14 @@ function pushAll(events: readonly SseEvent[], pipe: StreamPipe<SseEvent>): strin
 }
 
 /** After its last event an upstream usually closes the answer at once; reading that keeps the connection for the next request. */
-async function readToEnd(iterator: AsyncIterator<Uint8Array>): Promise<void> {
-  const timer = setTimeout(() => void iterator.return?.(), 1_000);
-  timer.unref();
+async function readToEnd(iterator: AsyncIterator<Uint8Array>, clock: Clock): Promise<void> {
+  const cancel = clock.after(1_000, () => void iterator.return?.());
   try {
     while (!(await iterator.next()).done);
   } catch {
     // Whatever ends the connection now, the answer was complete.
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 

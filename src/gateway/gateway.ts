@@ -8,6 +8,7 @@ import type { Config } from '../config/schema.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { Ledger, LedgerId } from '../ledger/commands.ts';
 import type { Balance } from '../ledger/queries.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HeaderNames } from './headers.ts';
 import type { HoldGrowths } from './hold-growth.ts';
@@ -35,7 +36,7 @@ export type Gateway = {
   readonly searchers: WebSearchers;
   readonly headers: HeaderNames;
   readonly log: Logger;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** This process, in the ledger's leases. */
   readonly owner: string;
   readonly runs: ActiveRuns;
@@ -49,7 +50,7 @@ export type Gateway = {
 /** What is known of a request for its one log line; filled in as it goes. Never holds a key, a prompt or an answer. */
 export type RequestTrace = {
   requestId: string;
-  /** By `performance.now()`. */
+  /** By `Clock.elapsedMs`. */
   startedAtMs: number;
   accountId?: string;
   keyId?: string;
@@ -82,6 +83,6 @@ export type RequestTrace = {
 };
 
 /** Since the request's arrival, in whole milliseconds. */
-export function elapsedMs({ startedAtMs }: RequestTrace): number {
-  return Math.round(performance.now() - startedAtMs);
+export function elapsedMs({ startedAtMs }: RequestTrace, clock: Clock): number {
+  return Math.round(clock.elapsedMs() - startedAtMs);
 }

@@ -2,6 +2,7 @@
 // slice is granted, the answer ends as at its length limit.
 import { worstCaseOf, type Hold } from './hold.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 import { micros } from '../lib/money.ts';
 import type { Running } from './running.ts';
 
@@ -34,7 +35,7 @@ export class HoldGrowth {
     this.#running = running;
     this.#hold = hold;
     this.#sliceTokens = gateway.config.limits.hold_slice_tokens;
-    this.#lastOutputMs = gateway.nowMs();
+    this.#lastOutputMs = gateway.clock.nowMs();
     this.#coveredTokens = hold.coveredTokens;
     this.#amountMicros = hold.amountMicros;
   }
@@ -43,7 +44,7 @@ export class HoldGrowth {
   beginAnew(): void {
     this.#outputBytes = 0;
     this.#silentMs = 0;
-    this.#lastOutputMs = this.#running.gateway.nowMs();
+    this.#lastOutputMs = this.#running.gateway.clock.nowMs();
   }
 
   /**
@@ -67,7 +68,7 @@ export class HoldGrowth {
   /** The most that one choice can have used, by what was seen of it and, of a model that thinks, by the time in which nothing was seen. */
   #tokensSoFar(outputBytes: number): number {
     const { gateway, model, request } = this.#running;
-    const nowMs = gateway.nowMs();
+    const nowMs = gateway.clock.nowMs();
     const pauseMs = nowMs - this.#lastOutputMs;
     const silentMs = this.#silentMs + (pauseMs > silenceMs ? pauseMs : 0);
     if (outputBytes > this.#outputBytes) {
@@ -122,7 +123,11 @@ const watchMs = 1_000;
 /** Looks after the holds of streams that say nothing while their model thinks: one timer for all of them. */
 export class HoldGrowths {
   readonly #watched = new Map<HoldGrowth, Watched>();
-  readonly #timer = setInterval(() => this.#look(), watchMs).unref();
+  readonly #stopWatching: CancelTimer;
+
+  constructor(clock: Clock) {
+    this.#stopWatching = clock.every(watchMs, () => this.#look());
+  }
 
   /** Returns what ends the watch. */
   watch(growth: HoldGrowth, watched: Watched): () => void {
@@ -131,7 +136,7 @@ export class HoldGrowths {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopWatching();
   }
 
   #look(): void {

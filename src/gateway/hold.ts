@@ -84,7 +84,7 @@ export async function placeHold(gateway: Gateway, request: HoldRequest): Promise
     }
     const affordable = affordableTokens(wanted, outcome.affordableMicros, coveredTokens);
     const mayReduce = wanted.request.maxOutputTokens === null && affordable >= reducedFloor(wanted.request) && tries < triesMax;
-    if (!mayReduce) throw refusal(wanted, outcome, { amountMicros, affordable, nowMs: gateway.nowMs() });
+    if (!mayReduce) throw refusal(wanted, outcome, { amountMicros, affordable, nowMs: gateway.clock.nowMs() });
     maxOutputTokens = Math.min(affordable, coveredTokens - 1);
   }
 }

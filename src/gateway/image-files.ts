@@ -10,6 +10,7 @@ import { fetchWithOwnLinks } from '../images/own-links.ts';
 import { readInputImages, readUrls, type ReadInputImagesOptions } from '../images/read-input-images.ts';
 import { openS3Store } from '../images/s3-store.ts';
 import { createSafeFetch } from '../images/safe-fetch.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { ImageBytes, ImageReading } from '../lib/image.ts';
 
 export type ImageFiles = {
@@ -26,14 +27,15 @@ export type ImageFilesOptions = {
   readonly secret: Uint8Array;
   /** Told what goes wrong with the store. */
   readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
 };
 
-export function openImageFiles({ config, secret, onError }: ImageFilesOptions): ImageFiles {
-  const store = withFailuresTold(openStore(config), onError);
+export function openImageFiles({ config, secret, onError, clock }: ImageFilesOptions): ImageFiles {
+  const store = withFailuresTold(openStore(config, clock), onError);
   const links = createImageLinks(secret);
-  const upkeep = new ImageUpkeep(store, { onError });
-  const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts });
-  const fetchOwn = fetchWithOwnLinks({ links, store, fetcher, nowMs: Date.now });
+  const upkeep = new ImageUpkeep(store, { onError, clock });
+  const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts, clock });
+  const fetchOwn = fetchWithOwnLinks({ links, store, fetcher, nowMs: clock.nowMs });
   return {
     store,
     links,
@@ -46,8 +48,8 @@ export function openImageFiles({ config, secret, onError }: ImageFilesOptions): 
   };
 }
 
-function openStore({ storage, dataDir }: Config): ImageStore {
-  const common = { keepSeconds: storage.keep_days * 86_400, nowMs: Date.now };
+function openStore({ storage, dataDir }: Config, clock: Clock): ImageStore {
+  const common = { keepSeconds: storage.keep_days * 86_400, clock };
   if (storage.kind === 'local') return openLocalStore({ ...common, folder: join(dataDir, 'images') });
   const { endpoint, region, bucket, prefix } = storage;
   const { path_style: pathStyle, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = storage;

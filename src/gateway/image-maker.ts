@@ -84,7 +84,8 @@ async function callRoute(gateway: Gateway, route: ImageRouteChosen, asked: Image
   const counts = imagesPerCall === 'many' ? [request.count] : Array.from({ length: request.count }, () => 1);
   trace.provider = route.provider;
   trace.attempts = (trace.attempts ?? 0) + counts.length;
-  const job = { upstreamModel, mode, prompt, images: inputs, size, quality, aspectRatio, resolution, outputFormat, signal };
+  const shape = { size, quality, aspectRatio, resolution, outputFormat };
+  const job = { upstreamModel, mode, prompt, images: inputs, ...shape, signal, clock: gateway.clock };
   return Promise.all(counts.map((count) => callOnce(gateway, route, { ...job, count })));
 }
 
@@ -93,7 +94,7 @@ async function callOnce(gateway: Gateway, { connected }: ImageRouteChosen, job: 
   const { health } = gateway.routing;
   const name = { provider: connected.name, upstreamModel: job.upstreamModel };
   let ending: CallEnding = 'unknown';
-  const startedAtMs = performance.now();
+  const startedAtMs = gateway.clock.elapsedMs();
   health.begin(name);
   try {
     const result = await connected.kind.generate(job, { provider: connected, http: imageHttpOver(gateway.upstreams) });
@@ -102,7 +103,7 @@ async function callOnce(gateway: Gateway, { connected }: ImageRouteChosen, job: 
     return result.kind === 'images' ? result : withoutNames(result, connected);
   } finally {
     health.end(name, ending);
-    gateway.activity.noteCall({ provider: name.provider, kind: 'whole', ending, ms: performance.now() - startedAtMs });
+    gateway.activity.noteCall({ provider: name.provider, kind: 'whole', ending, ms: gateway.clock.elapsedMs() - startedAtMs });
   }
 }
 

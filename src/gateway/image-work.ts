@@ -90,7 +90,7 @@ class ImageWork implements Work {
     if (made.kind === 'failed') return { kind: 'failed', error: toApiError(made.failure), lost: made.lost };
     const data = await this.#showAll(made.images);
     if (data instanceof ApiError) return { kind: 'failed', error: data, lost: made.lost + made.images.length };
-    const body = { created: Math.floor(gateway.nowMs() / 1_000), model: model.id, data };
+    const body = { created: Math.floor(gateway.clock.nowMs() / 1_000), model: model.id, data };
     const { ignored } = request;
     const headers = ignored.length > 0 ? { [gateway.headers.ignored]: writeIgnored(ignored) } : {};
     return {

@@ -1,5 +1,6 @@
 // Keeps silent streams open: proxies and clients cut a connection on which nothing moves while a model thinks. One timer looks at all
 // open streams, so that a request costs none of its own.
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 
 /** A stream that may fall silent. */
 export type KeptStream = {
@@ -15,19 +16,19 @@ const sweepMsMin = 10;
 
 export class KeepAlives {
   readonly #silenceMs: number;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   readonly #streams = new Set<KeptStream>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopSweeping: CancelTimer;
 
   /** `silenceMs`: how long a stream may be silent before a keep-alive is written to it. */
-  constructor(silenceMs: number, nowMs: () => number = () => performance.now()) {
+  constructor(silenceMs: number, clock: Clock) {
     this.#silenceMs = silenceMs;
-    this.#nowMs = nowMs;
-    this.#timer = setInterval(() => this.sweep(), Math.max(silenceMs / sweepsPerSilence, sweepMsMin)).unref();
+    this.#clock = clock;
+    this.#stopSweeping = clock.every(Math.max(silenceMs / sweepsPerSilence, sweepMsMin), () => this.sweep());
   }
 
   nowMs(): number {
-    return this.#nowMs();
+    return this.#clock.elapsedMs();
   }
 
   add(stream: KeptStream): void {
@@ -40,11 +41,11 @@ export class KeepAlives {
 
   /** Writes to every stream that has been silent for long enough. */
   sweep(): void {
-    const dueMs = this.#nowMs() - this.#silenceMs;
+    const dueMs = this.nowMs() - this.#silenceMs;
     for (const stream of this.#streams) if (stream.lastWriteMs <= dueMs) stream.keepAlive();
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopSweeping();
   }
 }

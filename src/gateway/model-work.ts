@@ -68,7 +68,7 @@ class ModelWork implements Work {
     const { gateway, format, request, model, routes } = this.#asked;
     const { requestId, key, trace, rateHeaders, forwardable } = admitted;
     const factor = { markup: gateway.config.pricing.markup, multiplierPpm: multiplierPpmFor(key, model.id) };
-    const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.nowMs() });
+    const tokenPrice = priceFor(model, { ...factor, nowMs: gateway.clock.nowMs() });
     if (!tokenPrice) throw modelNotFound(model.id);
     const estimate = this.#estimate ?? estimateInput(this.body, this.#asked);
     const inputTokensUpper = Math.min(estimate.upper, model.contextTokens);
@@ -108,7 +108,7 @@ class ModelWork implements Work {
     const pipe = format.writeStream({
       requestId: incoming.requestId.slice('req_'.length),
       model: model.id,
-      createdAtSeconds: Math.floor(gateway.nowMs() / 1_000),
+      createdAtSeconds: Math.floor(gateway.clock.nowMs() / 1_000),
       request,
       estimatedInputTokens: 0,
     });

@@ -86,7 +86,7 @@ async function holdFor(admitted: Admitted, sale: Sale): Promise<Micros> {
   const pieces = sale.piece === 'image' ? 'images' : 'searches';
   throw refuseHold(outcome, {
     amountMicros,
-    nowMs: gateway.nowMs(),
+    nowMs: gateway.clock.nowMs(),
     costPart: '',
     fitsPart:
       affordable > 0 && sale.countField !== null
@@ -108,7 +108,7 @@ async function settle(admitted: Admitted, selling: Selling, { sale, delivery }: 
   const response = { status: 200, contentType: 'application/json; charset=utf-8', headers: delivery.headers, body, ...usable };
   const charge = await chargeHold(selling, {
     ...priced,
-    record: recordOf(sale, delivery, { ending, upstreamCostMicros: priced.upstreamCostMicros, ...timesOf(trace) }),
+    record: recordOf(sale, delivery, { ending, upstreamCostMicros: priced.upstreamCostMicros, ...timesOf(trace, gateway.clock) }),
     response: selling.keeping.bodyBytesMax === null ? null : response,
     isWhole: ending === 'complete' && delivery.isWhole,
   });

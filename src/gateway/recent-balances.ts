@@ -2,11 +2,12 @@
 // when this process has changed it or a moment has passed, in which another may have.
 import type { Command, Ledger, LedgerId, Outcome } from '../ledger/commands.ts';
 import type { Balance } from '../ledger/queries.ts';
+import type { Clock } from '../lib/clock.ts';
 
 export type RecentBalancesOptions = {
   readonly ledger: Ledger;
   readonly read: (ledgerId: LedgerId) => Promise<Balance | null>;
-  readonly nowMs?: () => number;
+  readonly clock: Clock;
 };
 
 const keptForMs = 1_000;
@@ -16,21 +17,21 @@ export class RecentBalances {
   /** To be used instead of the one it was given, so that its commands are noticed. */
   readonly ledger: Ledger;
   readonly #read: RecentBalancesOptions['read'];
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
   readonly #known = new Map<LedgerId, { readonly balance: Balance; readonly readAtMs: number }>();
   /** Reads that are under way; none of them is from before the last command. */
   readonly #reading = new Map<LedgerId, Promise<Balance | null>>();
 
-  constructor({ ledger, read, nowMs = () => performance.now() }: RecentBalancesOptions) {
+  constructor({ ledger, read, clock }: RecentBalancesOptions) {
     this.#read = read;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
     this.ledger = { submit: (command) => this.#submit(ledger, command), close: () => ledger.close() };
   }
 
   /** null: there is no such ledger. */
   read(ledgerId: LedgerId): Balance | null | Promise<Balance | null> {
     const known = this.#known.get(ledgerId);
-    const nowMs = this.#nowMs();
+    const nowMs = this.#clock.elapsedMs();
     if (known && nowMs - known.readAtMs < keptForMs) return known.balance;
     return this.#reading.get(ledgerId) ?? this.#readAnew(ledgerId, nowMs);
   }

@@ -1,5 +1,6 @@
 // What all requests share on their way to the providers: which routes work, how many retries there may be, and chance.
 import type { Config } from '../config/schema.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { RouteHealth, type RouteState } from './route-health.ts';
@@ -11,13 +12,13 @@ export type Routing = {
   readonly random: () => number;
 };
 
-export function createRouting({ health, retries }: Config, log: Logger): Routing {
+export function createRouting({ health, retries }: Config, { log, clock }: { log: Logger; clock: Clock }): Routing {
   return {
     health: new RouteHealth({
       failuresMax: health.failures,
       ejectionMs: health.ejection_ms,
       ejectionCapMs: health.ejection_cap_ms,
-      nowMs: Date.now,
+      nowMs: clock.nowMs,
       onChange: (route) => logChange(log, route),
     }),
     retryBudget: new RetryBudget({ percent: retries.budget_percent, floor: retries.budget_floor }),

@@ -52,7 +52,7 @@ export function answerContextOf({ requestId, model, request, estimate, gateway }
   return {
     requestId: requestId.slice('req_'.length),
     model: model.id,
-    createdAtSeconds: Math.floor(gateway.nowMs() / 1_000),
+    createdAtSeconds: Math.floor(gateway.clock.nowMs() / 1_000),
     request,
     estimatedInputTokens: estimate.likely,
   };
@@ -110,8 +110,8 @@ export function endingOf({ client, keeping }: Pick<Running, 'client' | 'keeping'
 const readOnMs = 5_000;
 
 /** Stops the upstream some seconds after nobody is left to be answered, unless it ends by itself before. */
-export function stopWhenForsaken(running: Pick<Running, 'client' | 'controller' | 'keeping' | 'isForsaken'>): void {
-  const { client, controller, keeping } = running;
+export function stopWhenForsaken(running: Pick<Running, 'gateway' | 'client' | 'controller' | 'keeping' | 'isForsaken'>): void {
+  const { client, controller, keeping, gateway } = running;
   const isNeeded = () => !client.isGone() || keeping.isAwaited;
   const stop = () => {
     if (isNeeded()) return;
@@ -120,9 +120,8 @@ export function stopWhenForsaken(running: Pick<Running, 'client' | 'controller' 
   };
   const stopSoon = () => {
     if (isNeeded()) return;
-    const timer = setTimeout(stop, readOnMs);
-    timer.unref();
-    controller.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    const cancel = gateway.clock.after(readOnMs, stop);
+    controller.signal.addEventListener('abort', cancel, { once: true });
   };
   client.onGone(stopSoon);
   keeping.onUnawaited(stopSoon);

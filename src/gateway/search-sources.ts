@@ -4,6 +4,7 @@ import type { Activity } from '../activity/activity.ts';
 import { searchModelId } from '../canonical/web-search.ts';
 import type { Config } from '../config/schema.ts';
 import { isSearchKind } from '../config/known-providers.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { searchProviderKinds, searchSandbox } from '../providers/registry.ts';
 import { createWebSearcher, type SourceHealth, type WebSearcher } from '../search/web-searcher.ts';
@@ -25,9 +26,10 @@ export type SearchParts = {
   readonly health: RouteHealth;
   readonly activity: Pick<Activity, 'noteCall'>;
   readonly log: Logger;
+  readonly clock: Clock;
 };
 
-export function connectSearch({ config, upstreams, health, activity, log }: SearchParts): WebSearchers {
+export function connectSearch({ config, upstreams, health, activity, log, clock }: SearchParts): WebSearchers {
   const { timeout_ms: timeoutMs } = config.search;
   const [first, ...others] = searchProvidersOf(config).map((provider) => createHttpSource(provider, upstreams));
   const onFailure: Parameters<typeof createWebSearcher>[0]['onFailure'] = (provider, failure) => {
@@ -39,9 +41,9 @@ export function connectSearch({ config, upstreams, health, activity, log }: Sear
   };
   return {
     live: first
-      ? createWebSearcher({ sources: [first, ...others], timeoutMs, health: sourceHealth(health, activity), onFailure })
+      ? createWebSearcher({ sources: [first, ...others], timeoutMs, health: sourceHealth(health, activity), onFailure, clock })
       : null,
-    test: createWebSearcher({ sources: [searchSandbox], timeoutMs }),
+    test: createWebSearcher({ sources: [searchSandbox(clock)], timeoutMs, clock }),
   };
 }
 

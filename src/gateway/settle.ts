@@ -1,6 +1,7 @@
 // The end of a hold: a charge or a release. A charge is durable before the client is told of success.
 import type { ChargeRecord } from '../ledger/commands.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
+import type { Clock } from '../lib/clock.ts';
 import { keepPrice, type PriceTerms } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { countUsage, totalInputTokens } from '../canonical/usage.ts';
@@ -98,8 +99,8 @@ function noteSuperseded({ trace }: Charging, lossMicros: Micros): null {
 }
 
 /** What a charge is kept with of the request's course. */
-export function timesOf(trace: RequestTrace): Pick<ChargeRecord, 'attempts' | 'durationMs' | 'firstByteMs'> {
-  return { attempts: trace.attempts ?? 1, durationMs: elapsedMs(trace), firstByteMs: trace.firstByteMs ?? null };
+export function timesOf(trace: RequestTrace, clock: Clock): Pick<ChargeRecord, 'attempts' | 'durationMs' | 'firstByteMs'> {
+  return { attempts: trace.attempts ?? 1, durationMs: elapsedMs(trace, clock), firstByteMs: trace.firstByteMs ?? null };
 }
 
 /** What an upstream had done before it failed, which the operator pays. */
@@ -161,7 +162,7 @@ type Priced = {
   readonly priceVersion: string;
 };
 
-function recordOf({ model, format, attempt, request, trace }: Running, ended: Ended, priced: Priced): ChargeRecord {
+function recordOf({ gateway, model, format, attempt, request, trace }: Running, ended: Ended, priced: Priced): ChargeRecord {
   return {
     modelId: model.id,
     modelName: model.displayName,
@@ -175,7 +176,7 @@ function recordOf({ model, format, attempt, request, trace }: Running, ended: En
     upstreamCostMicros: priced.upstreamCostMicros,
     ending: ended.ending,
     streamed: request.stream,
-    ...timesOf(trace),
+    ...timesOf(trace, gateway.clock),
   };
 }
 

@@ -21,7 +21,7 @@ export async function streamAnswer(running: Running): Promise<void> {
       const reply = await callUpstream(running);
       if (reply.kind === 'failure') return reply;
       const noteFirst = () => {
-        running.trace.firstByteMs = elapsedMs(running.trace);
+        running.trace.firstByteMs = elapsedMs(running.trace, running.gateway.clock);
         noteAnswer();
       };
       return relay(running, openFrames(running, reply, answerContextOf(running)), { output, growth, noteAnswer: noteFirst });

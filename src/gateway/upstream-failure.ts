@@ -17,6 +17,8 @@ export function makeFailure(kind: Exclude<UpstreamFailure['kind'], 'status'>, me
 
 export const stopped: UpstreamFailure = makeFailure('connection', 'the gateway stopped the request');
 export const overdue: UpstreamFailure = makeFailure('timeout', 'the answer took longer than `total_ms` allows');
+export const unanswered: UpstreamFailure = makeFailure('timeout', 'no answer came within `first_byte_ms`');
+export const silent: UpstreamFailure = makeFailure('timeout', 'the answer fell silent for longer than its timeouts allow');
 
 /**
  * The failure behind an error of undici or of the system. `hasAnswered`: the head of an answer had come, so that it broke off rather
@@ -24,14 +26,7 @@ export const overdue: UpstreamFailure = makeFailure('timeout', 'the answer took 
  */
 export function failureOf(error: Error, hasAnswered: boolean): UpstreamFailure {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  switch (code) {
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return makeFailure('timeout', 'no answer came within `first_byte_ms`');
-    case 'UND_ERR_BODY_TIMEOUT':
-      return makeFailure('timeout', 'the answer fell silent for longer than its timeouts allow');
-    case 'UND_ERR_HEADERS_OVERFLOW':
-      return makeFailure('unreadable', 'the headers of the answer are too large');
-  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return makeFailure('unreadable', 'the headers of the answer are too large');
   const message = [code, messageOf(error)].filter((word) => word !== '').join(': ');
   if (hasAnswered) return makeFailure('broken-stream', message);
   // A head that contradicts itself, say by two lengths, is an answer too.

@@ -3,11 +3,12 @@
 import { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../canonical/event.ts';
+import type { Clock } from '../lib/clock.ts';
 import { Exchange } from './upstream-exchange.ts';
 
 export { UpstreamBroken } from './upstream-failure.ts';
 
-/** Named as the configuration names them, and kept to within about a second: undici's timers and ours are shared and coarse. */
+/** Named as the configuration names them, and kept to within about a second: one coarse timer looks at all exchanges. */
 export type UpstreamTimeouts = {
   readonly connect_ms: number;
   /** Until the head of the answer; without streaming also between two pieces of it, since some hosts send the head before they compute. */
@@ -69,24 +70,26 @@ export type Upstreams = {
 };
 
 export type UpstreamsOptions = {
+  readonly clock: Clock;
   readonly userAgent?: string;
-  /** How often the total time of the open exchanges is looked at: one timer for all of them instead of one each. */
-  readonly sweepMs?: number;
 };
 
-export function createUpstreams({ userAgent = 'tollgate', sweepMs = 1_000 }: UpstreamsOptions = {}): Upstreams {
+/** How often open exchanges are checked for lateness: one timer for all of them instead of one each. */
+const sweepMs = 1_000;
+
+export function createUpstreams({ clock, userAgent = 'tollgate' }: UpstreamsOptions): Upstreams {
   const destinations = new Map<string, Destination>();
   const open = new Set<Exchange>();
-  const sweep = setInterval(() => stopOverdue(open), sweepMs).unref();
+  const stopSweeping = clock.every(sweepMs, () => stopOverdue(open, clock.elapsedMs()));
   return {
     send: (call) => {
       const { pool, prefix } = destinationOf(destinations, call);
-      const exchange = new Exchange(call, open);
+      const exchange = new Exchange(call, { open, clock });
       if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix, userAgent), exchange);
       return exchange.reply;
     },
     close: async () => {
-      clearInterval(sweep);
+      stopSweeping();
       await Promise.all(Array.from(destinations.values(), ({ pool }) => pool.destroy()));
     },
   };
@@ -137,11 +140,10 @@ function openPool(origin: string, timeouts: UpstreamTimeouts): Pool {
 }
 
 function requestOptions(
-  { timeouts, method = 'POST', path, headers, body, stream }: UpstreamCall,
+  { method = 'POST', path, headers, body, stream }: UpstreamCall,
   prefix: string,
   userAgent: string,
 ): Dispatcher.DispatchOptions {
-  const { first_byte_ms: firstByteMs, idle_ms: idleMs } = timeouts;
   return {
     method,
     path: prefix + path,
@@ -153,8 +155,9 @@ function requestOptions(
       ...headers,
     },
     body: isPieces(body) ? Readable.from(body) : body,
-    headersTimeout: firstByteMs,
-    bodyTimeout: stream ? idleMs : Math.max(idleMs, firstByteMs),
+    // The exchange keeps these times itself, by the program's clock.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   };
 }
 
@@ -163,7 +166,6 @@ function isPieces(body: UpstreamCall['body']): body is readonly Buffer[] {
 }
 
 /** The exchanges stand in the order in which they began, but providers differ in how long they may take. */
-function stopOverdue(open: ReadonlySet<Exchange>): void {
-  const nowMs = performance.now();
+function stopOverdue(open: ReadonlySet<Exchange>, nowMs: number): void {
   for (const exchange of open) exchange.stopIfOverdue(nowMs);
 }

@@ -1,7 +1,7 @@
 // The right to run a request under its Idempotency-Key, and how it ends: with an answer that is stored, or with the key free again.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredResponse } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
+import { type Clock, timeLimit } from '../lib/clock.ts';
 import type { Sealer } from '../lib/sealed-text.ts';
 import { releaseClaim, storeClaim } from './claims.ts';
 import type { RequestName } from './request-name.ts';
@@ -31,7 +31,7 @@ export type ClaimOptions = {
   /** Tells those who wait in this process. */
   readonly end: (response: StoredResponse | null) => void;
   readonly onError: (error: unknown) => void;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 };
 
 const dayMs = 24 * 60 * 60_000;
@@ -65,11 +65,11 @@ export class Claim {
 
   /** Stores an answer that nothing is charged for. The key may be another's by now: then nothing is. */
   async store(response: StoredResponse): Promise<void> {
-    const { database, name, requestId, nowMs } = this.#options;
+    const { database, name, requestId, clock } = this.#options;
     const isKept = response.body !== null && Buffer.byteLength(response.body) <= this.bodyBytesMax;
     const kept = isKept ? response : { ...response, body: null };
     const sealed = await this.seal(kept);
-    const isOurs = await storeClaim(database, name, { requestId, sealed, worth: response.worth, nowMs: nowMs() });
+    const isOurs = await storeClaim(database, name, { requestId, sealed, worth: response.worth, nowMs: clock.nowMs() });
     if (isOurs) this.noteStored(response);
   }
 
@@ -97,7 +97,7 @@ export class Claim {
 
   /** A database that is away must not keep the key taken for as long as this process lives. */
   async #releaseLater(): Promise<void> {
-    do await sleep(retryMs, undefined, { ref: false });
+    do await timeLimit(this.#options.clock, retryMs);
     while (!(await this.#release()));
   }
 }

@@ -1,8 +1,8 @@
 // Each Idempotency-Key runs once at a time, and once in all if it succeeds. Requests of one process wait for each other in memory; one of
 // them asks the database, again and again while another process runs, which works with any number of replicas.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type StoredResponse, worthOfRow } from '../canonical/stored-response.ts';
 import type { Database } from '../db/database.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
 import { Turn } from '../lib/turn.ts';
 import { Claim } from './claim.ts';
@@ -29,7 +29,7 @@ export type IdempotencyOptions = {
   /** Of a body that is kept; of a longer one only the outcome is. */
   readonly bodyBytesMax: number;
   readonly onError: (error: unknown) => void;
-  readonly nowMs?: () => number;
+  readonly clock: Clock;
 };
 
 const pollMsMin = 100;
@@ -42,12 +42,12 @@ export class Idempotency {
   readonly #sealer: Sealer;
   readonly #recent = new RecentAnswers(() => this.#nowMs());
   readonly #turns = new Map<string, KeyTurn>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopRemoving: CancelTimer;
 
   constructor(options: IdempotencyOptions) {
     this.#options = options;
     this.#sealer = createSealer(options.secret, 'idempotent responses');
-    this.#timer = setInterval(() => void this.removeEnded().catch(options.onError), removeEveryMs).unref();
+    this.#stopRemoving = options.clock.every(removeEveryMs, () => void this.removeEnded().catch(options.onError));
   }
 
   /** What memory knows of a key. */
@@ -70,7 +70,7 @@ export class Idempotency {
       } else if (turn.isConfirmed) {
         return { kind: 'conflict' };
       } else {
-        await pause(pollMsMin, signal);
+        await this.#options.clock.sleep(pollMsMin, signal);
       }
     }
     return { kind: 'abandoned' };
@@ -85,7 +85,7 @@ export class Idempotency {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopRemoving();
   }
 
   /** The turn is taken before anything is waited for, so that of requests that come together one asks the database. */
@@ -113,10 +113,9 @@ export class Idempotency {
       if (row?.state === 'stored') return { kind: 'stored', response: await this.#read(name, row) };
       if (row) {
         turn.isConfirmed = true;
-        await pause(pollMs, signal);
+        await this.#options.clock.sleep(pollMs, signal);
       } else {
-        const nowMs = () => this.#nowMs();
-        const claim = new Claim({ ...this.#options, name, requestId, sealer: this.#sealer, end, nowMs });
+        const claim = new Claim({ ...this.#options, name, requestId, sealer: this.#sealer, end });
         if (await this.#take(name, requestId, claim)) {
           turn.isConfirmed = true;
           return { kind: 'claimed', claim };
@@ -151,7 +150,7 @@ export class Idempotency {
   }
 
   #nowMs(): number {
-    return (this.#options.nowMs ?? Date.now)();
+    return this.#options.clock.nowMs();
   }
 }
 
@@ -169,8 +168,3 @@ class KeyTurn extends Turn<StoredResponse> {
 
 type Asker = { readonly requestId: string; readonly signal: AbortSignal };
 type Taken = { readonly turn: KeyTurn; readonly end: (response: StoredResponse | null) => void };
-
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  // The abort is seen by whoever looks at the signal next.
-  await sleep(milliseconds, undefined, { signal }).catch(() => {});
-}

@@ -1,6 +1,7 @@
 // Where generated images are kept until they expire: a folder (local-store.ts) or a bucket (s3-store.ts).
 import type { Readable } from 'node:stream';
 import type { ImageBytes, ImageMediaType } from '../lib/image.ts';
+import type { Clock } from '../lib/clock.ts';
 
 export type StoredImage = { readonly id: string; readonly expiresAtSeconds: number };
 
@@ -24,5 +25,5 @@ export type ImageStore = {
 export type ImageStoreOptions = {
   /** How long an image is kept. */
   readonly keepSeconds: number;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 };

@@ -1,37 +1,40 @@
 // Removes expired images from time to time. Each gateway does: what another has removed is gone, and a removal that is missing does no harm,
 // since no link opens an expired image.
 import type { ImageStore } from './image-store.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 
 const everyMs = 60 * 60_000;
 /** Not at the start, which has enough to do, and not with all gateways at once. */
 const firstMs = 60_000;
 
-type ImageUpkeepOptions = { readonly onError: (error: unknown) => void; readonly waitMs?: number };
+type ImageUpkeepOptions = { readonly onError: (error: unknown) => void; readonly clock: Clock; readonly waitMs?: number };
 
 export class ImageUpkeep {
   readonly #stopping = new AbortController();
   readonly #store: ImageStore;
   readonly #onError: (error: unknown) => void;
-  #timer: NodeJS.Timeout;
+  readonly #clock: Clock;
+  #cancelNext: CancelTimer;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(store: ImageStore, { onError, waitMs = firstMs * (1 + Math.random()) }: ImageUpkeepOptions) {
+  constructor(store: ImageStore, { onError, clock, waitMs = firstMs * (1 + Math.random()) }: ImageUpkeepOptions) {
     this.#store = store;
     this.#onError = onError;
-    this.#timer = this.#runAfter(waitMs);
+    this.#clock = clock;
+    this.#cancelNext = this.#runAfter(waitMs);
   }
 
   /** Resolves when a removal under way has come to its next step. */
   async close(): Promise<void> {
     this.#stopping.abort();
-    clearTimeout(this.#timer);
+    this.#cancelNext();
     await this.#running;
   }
 
-  #runAfter(waitMs: number): NodeJS.Timeout {
-    return setTimeout(() => {
+  #runAfter(waitMs: number): CancelTimer {
+    return this.#clock.after(waitMs, () => {
       this.#running = this.#run();
-    }, waitMs).unref();
+    });
   }
 
   async #run(): Promise<void> {
@@ -41,6 +44,6 @@ export class ImageUpkeep {
     } catch (error) {
       this.#onError(error);
     }
-    if (!signal.aborted) this.#timer = this.#runAfter(everyMs);
+    if (!signal.aborted) this.#cancelNext = this.#runAfter(everyMs);
   }
 }

@@ -11,8 +11,8 @@ export type LocalStoreOptions = ImageStoreOptions & {
   readonly folder: string;
 };
 
-export function openLocalStore({ folder, keepSeconds, nowMs }: LocalStoreOptions): ImageStore {
-  const nowSeconds = () => Math.floor(nowMs() / 1_000);
+export function openLocalStore({ folder, keepSeconds, clock }: LocalStoreOptions): ImageStore {
+  const nowSeconds = () => Math.floor(clock.nowMs() / 1_000);
   /** null for what is not an id of ours, so nothing else is ever a path, and for what has expired. */
   const pathOf = (id: string) => {
     const parts = parseImageId(id);

@@ -2,9 +2,9 @@
 // operator's log. https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Pool, type buildConnector, type Dispatcher } from 'undici';
+import type { Clock } from '../lib/clock.ts';
 
 export type Bucket = {
   /** http or https, without a path. */
@@ -49,8 +49,13 @@ const waitsMs = [200, 1_000] as const;
 const silenceMs = 30_000;
 const textBytesMax = 8 * 1024 * 1024;
 
-/** `connect`: how connections are opened, where it is not as the host's name says. */
-export function openBucket(bucket: Bucket, connect?: buildConnector.connector): BucketRequests {
+export type BucketOptions = {
+  readonly clock: Clock;
+  /** How connections are opened, where it is not as the host's name says. */
+  readonly connect?: buildConnector.connector | undefined;
+};
+
+export function openBucket(bucket: Bucket, { clock, connect }: BucketOptions): BucketRequests {
   const base = baseUrlOf(bucket);
   // As many connections as there are readers: with fewer, slow ones would keep images from being stored.
   const pool = new Pool(base.origin, {
@@ -63,7 +68,7 @@ export function openBucket(bucket: Bucket, connect?: buildConnector.connector): 
       const answer = await sendOnce(pool, { bucket, base, request }).catch(() => null);
       if (answer !== null && answer.status < 500 && answer.status !== 429) return expectedOr(answer, request);
       await answer?.body.dump().catch(() => {});
-      await sleep(waitMs);
+      await clock.sleep(waitMs);
     }
     return expectedOr(await sendOnce(pool, { bucket, base, request }), request);
   };

@@ -13,9 +13,9 @@ export type S3StoreOptions = ImageStoreOptions & {
   readonly connect?: buildConnector.connector;
 };
 
-export function openS3Store({ bucket, prefix, connect, keepSeconds, nowMs }: S3StoreOptions): ImageStore {
-  const requests = openBucket(bucket, connect);
-  const nowSeconds = () => Math.floor(nowMs() / 1_000);
+export function openS3Store({ bucket, prefix, connect, keepSeconds, clock }: S3StoreOptions): ImageStore {
+  const requests = openBucket(bucket, { clock, connect });
+  const nowSeconds = () => Math.floor(clock.nowMs() / 1_000);
   /** null for what is not an id of ours, and for what has expired. */
   const placeOf = (id: string) => {
     const parts = parseImageId(id);

@@ -2,6 +2,7 @@
 // the connection goes to a checked address and not to what the name means a moment later, and each redirect starts from the beginning.
 // What comes back is bounded in time and size and must be an image by its bytes. docs/image-files.md says what is refused and why.
 import { Client, type Dispatcher } from 'undici';
+import { abortAfter, type Clock } from '../lib/clock.ts';
 import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '../lib/image.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { checkedConnector, type OpenConnector } from './checked-connector.ts';
@@ -23,6 +24,7 @@ export type SafeFetchOptions = {
   readonly resolve?: Resolve;
   readonly openConnector?: OpenConnector;
   readonly totalMs?: number;
+  readonly clock: Clock;
 };
 
 const redirectsMax = 3;
@@ -48,10 +50,11 @@ export function createSafeFetch({
   resolve = createResolve(),
   openConnector = checkedConnector,
   totalMs = 20_000,
-}: SafeFetchOptions = {}): SafeFetch {
+  clock,
+}: SafeFetchOptions): SafeFetch {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
   return async (text, limits) => {
-    const deadline = AbortSignal.timeout(totalMs);
+    const deadline = abortAfter(clock, totalMs);
     const signal = AbortSignal.any([deadline, limits.signal]);
     try {
       let url = urlOf(text);

@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { AccountsTable, ApiKeysTable } from '../db/schema.ts';
 import { createAddressList, type AddressList } from '../lib/addresses.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { ApiKey } from './api-key.ts';
 import { keyDigest, keyModeOf } from './key-text.ts';
 
@@ -27,13 +28,15 @@ export type KeyStoreOptions = {
   readonly digestKey: Uint8Array;
   /** Called when a poll fails; the keys known by then go on working until the next one succeeds. */
   readonly onError: (error: unknown) => void;
-  readonly pollMs?: number;
+  readonly clock: Clock;
 };
+
+const pollMs = 1_000;
 
 /** More keys than most installations have; beyond it the memory starts over rather than grow. */
 const keysMax = 50_000;
 
-export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: KeyStoreOptions): KeyStore {
+export function openKeyStore({ database, digestKey, onError, clock }: KeyStoreOptions): KeyStore {
   const byFingerprint = new Map<string, Remembered>();
   let revision = -1;
   /** Those that were read at this revision. */
@@ -47,8 +50,7 @@ export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: K
     const known = byFingerprint.get(fingerprint);
     return known?.revision === revision ? known.key : null;
   };
-  const timer = setInterval(() => void refresh().catch(onError), pollMs);
-  timer.unref();
+  const stopPolling = clock.every(pollMs, () => void refresh().catch(onError));
   return {
     recall: (text) => (keyModeOf(text) ? recall(fingerprintOf(text)) : null),
     isCurrent: (key) => current.has(key),
@@ -69,7 +71,7 @@ export function openKeyStore({ database, digestKey, onError, pollMs = 1_000 }: K
       return key;
     },
     findById: (accountId, keyId) => readKeyById(database, accountId, keyId),
-    close: () => clearInterval(timer),
+    close: stopPolling,
   };
 }
 

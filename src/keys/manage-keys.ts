@@ -6,6 +6,7 @@ import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Micros } from '../lib/money.ts';
 import { generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
 import { toListing, type KeyListing, type KeyPlace } from './list-keys.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /** What can be set and changed on a key. In a change, an absent field stays and null clears. */
 export type KeyControls = {
@@ -34,6 +35,7 @@ export async function createKey(
   database: Database,
   digestKey: Uint8Array,
   { accountId, mode, ...controls }: KeyControls & { readonly accountId: string; readonly mode: 'live' | 'test' },
+  nowMs = systemClock.nowMs(),
 ): Promise<NewKey | null> {
   const account = await database.read.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst();
   if (!account) return null;
@@ -48,7 +50,7 @@ export async function createKey(
       name: '',
       digest: keyDigest(digestKey, key),
       hint: keyHintOf(key),
-      created_at_ms: Date.now(),
+      created_at_ms: nowMs,
       ...columnsOf(controls),
     })
     .returningAll()
@@ -74,14 +76,18 @@ export async function updateKey(database: Database, place: KeyPlace, controls: K
 }
 
 /** Switches a key off, or on again. */
-export async function setKeyDisabled(database: Database, place: KeyPlace, isDisabled: boolean): Promise<KeyOutcome> {
-  const nowMs = Date.now();
+export async function setKeyDisabled(
+  database: Database,
+  place: KeyPlace,
+  isDisabled: boolean,
+  nowMs = systemClock.nowMs(),
+): Promise<KeyOutcome> {
   return changeKey(database, place, (before) => ({ disabled_at_ms: isDisabled ? (before.disabled_at_ms ?? nowMs) : null }));
 }
 
 /** Ends a key for good. */
-export async function revokeKey(database: Database, place: KeyPlace): Promise<KeyOutcome> {
-  return changeKey(database, place, () => ({ revoked_at_ms: Date.now() }));
+export async function revokeKey(database: Database, place: KeyPlace, nowMs = systemClock.nowMs()): Promise<KeyOutcome> {
+  return changeKey(database, place, () => ({ revoked_at_ms: nowMs }));
 }
 
 type Columns = Omit<Updateable<ApiKeysTable>, 'id'>;

@@ -3,10 +3,11 @@
 import { writeSync } from 'node:fs';
 import { creditOf, reserveOf, settleOf } from './fixture.ts';
 import { openLedger } from './open-ledger.ts';
+import { systemClock } from '../lib/clock.ts';
 
 const [databaseUrl = '', owner = ''] = process.argv.slice(2);
 const ledgerId = 'acc:live';
-const ledger = await openLedger({ databaseUrl, owner });
+const ledger = await openLedger({ databaseUrl, owner, clock: systemClock });
 await ledger.submit(creditOf(ledgerId, 1_000_000_000, owner));
 await Promise.all(Array.from({ length: 16 }, (_, lane) => chargeForever(lane)));
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
+import { type Clock, type SharedTime, systemClock } from '../lib/clock.ts';
 import { createBatcher } from './batcher.ts';
 import type { Credit, Debit, Ledger, Outcome } from './commands.ts';
 import { SqliteStore } from './sqlite-store.ts';
@@ -19,6 +20,9 @@ export type LedgerOptions = {
   readonly onTrouble?: (error: unknown) => void;
   /** Prepared already, for SQLite; else one is started now. */
   readonly worker?: Worker;
+  readonly clock: Clock;
+  /** For tests; else the database's own clock is used. */
+  readonly databaseTime?: SharedTime;
 };
 
 /**
@@ -26,14 +30,14 @@ export type LedgerOptions = {
  * on PostgreSQL that follows within a minute, when their leases have ended.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { databaseUrl, owner, onFailure = () => {}, onTrouble = () => {}, worker } = options;
+  const { databaseUrl, owner, onFailure = () => {}, onTrouble = () => {}, worker, clock, databaseTime } = options;
   const self = { owner, host: hostname(), pid: process.pid, processStartedAtMs: Math.round(performance.timeOrigin) };
   if (!isPostgresUrl(databaseUrl)) {
-    return createBatcher(await startWorker({ path: sqlitePathOf(databaseUrl), self }, { onFailure, worker }));
+    return createBatcher(await startWorker({ path: sqlitePathOf(databaseUrl), self, time: databaseTime }, { onFailure, worker }));
   }
   await worker?.terminate();
   const { openPostgresLedger } = await import('./postgres-ledger.ts');
-  return openPostgresLedger({ url: databaseUrl, onTrouble, self });
+  return openPostgresLedger({ url: databaseUrl, onTrouble, self, clock, databaseTime });
 }
 
 /** A ledger without holds: nothing here would keep their lease. */
@@ -50,7 +54,7 @@ export type AdminLedger = {
 export async function openLedgerInProcess(databaseUrl: string): Promise<AdminLedger> {
   if (!isPostgresUrl(databaseUrl)) return openSqliteInProcess(sqlitePathOf(databaseUrl));
   const { openPostgresAdminLedger } = await import('./postgres-ledger.ts');
-  return openPostgresAdminLedger({ url: databaseUrl, onTrouble: () => {} });
+  return openPostgresAdminLedger({ url: databaseUrl, onTrouble: () => {}, clock: systemClock });
 }
 
 function openSqliteInProcess(path: string): AdminLedger {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { Pool } from 'pg';
 import { explainPostgresError } from '../db/postgres-error.ts';
 import { connectPool } from '../db/postgres-pool.ts';
+import { type Clock, readSharedTime, type SharedTime } from '../lib/clock.ts';
 import { type BatchRunner, createBatcher } from './batcher.ts';
 import type { Ledger } from './commands.ts';
 import { PostgresLease, renewalMs } from './postgres-lease.ts';
@@ -17,28 +18,36 @@ const connectionsMax = 3;
 /** Also how long a batch waits for the locks of another; a longer wait is a failure, and tried again. */
 const statementTimeoutMs = 5_000;
 
-export type PostgresLedgerOptions = { readonly url: string; readonly onTrouble: (error: unknown) => void };
+export type PostgresLedgerOptions = {
+  readonly url: string;
+  readonly onTrouble: (error: unknown) => void;
+  readonly clock: Clock;
+};
+
+type GatewayLedgerOptions = PostgresLedgerOptions & { readonly self: Owner; readonly databaseTime?: SharedTime | undefined };
 
 /** For the gateway: places holds, and keeps their lease. Throws when the server cannot be used. */
-export async function openPostgresLedger({ url, onTrouble, self }: PostgresLedgerOptions & { self: Owner }): Promise<Ledger> {
+export async function openPostgresLedger(options: GatewayLedgerOptions): Promise<Ledger> {
+  const { url, onTrouble, self, clock, databaseTime } = options;
   const pool = ledgerPool(url);
-  const lease = new PostgresLease(self);
-  const store = new PostgresStore(pool, { lease });
+  const nowMs = databaseTime && (() => readSharedTime(databaseTime));
+  const lease = new PostgresLease(self, nowMs);
+  const store = new PostgresStore(pool, { lease, clock: nowMs });
   await openOrClose(url, pool, async () => {
     await assertUsable(pool, store);
     await lease.renew(pool);
   });
-  const stopSweeping = sweepRegularly(store, onTrouble);
-  const runner = createRetryingRunner(store, { onTrouble });
+  const stopSweeping = sweepRegularly(store, options);
+  const runner = createRetryingRunner(store, { onTrouble, clock });
   return createBatcher(closedWith(runner, { pool, before: stopSweeping }));
 }
 
 /** For a command-line process: no holds, no lease. */
-export async function openPostgresAdminLedger({ url, onTrouble }: PostgresLedgerOptions): Promise<Ledger> {
+export async function openPostgresAdminLedger({ url, onTrouble, clock }: PostgresLedgerOptions): Promise<Ledger> {
   const pool = ledgerPool(url);
   const store = new PostgresStore(pool);
   await openOrClose(url, pool, () => assertUsable(pool, store));
-  return createBatcher(closedWith(createRetryingRunner(store, { onTrouble }), { pool }));
+  return createBatcher(closedWith(createRetryingRunner(store, { onTrouble, clock }), { pool }));
 }
 
 /** The pool as every writer of the ledger needs it. */
@@ -62,12 +71,11 @@ async function assertUsable(pool: Pool, store: PostgresStore): Promise<void> {
   assert.notEqual(rows[0]?.value, 'off', 'synchronous_commit is off for this connection');
 }
 
-function sweepRegularly(store: PostgresStore, onTrouble: (error: unknown) => void): () => void {
+function sweepRegularly(store: PostgresStore, { onTrouble, clock }: PostgresLedgerOptions): () => void {
   const sweepAll = async () => {
     while ((await store.sweep()) === sweepMax);
   };
-  const timer = setInterval(() => void sweepAll().catch(onTrouble), renewalMs);
-  return () => clearInterval(timer);
+  return clock.every(renewalMs, () => void sweepAll().catch(onTrouble));
 }
 
 function closedWith(runner: BatchRunner, { pool, before = () => {} }: { pool: Pool; before?: () => void }): BatchRunner {

@@ -1,11 +1,11 @@
 // Batches for a database server, which may be away for a while: restarted, failed over, cut off. Every command is sent again with the same
 // id, so that one whose answer was lost is not run twice. New work is refused after some seconds; the end of a request is not given up
 // while the process lives, since a charge would be lost or a hold be stuck.
-import { setTimeout } from 'node:timers/promises';
 import { zeroMicros } from '../lib/money.ts';
 import { type BatchRunner, LedgerUnavailable } from './batcher.ts';
 import type { Command, LedgerId, Release, Reserve, Settle } from './commands.ts';
 import type { Reply } from './sqlite-store.ts';
+import { type Clock, timeLimit } from '../lib/clock.ts';
 
 /** What a runner needs of a store. `run` throws when it is unknown what became of the commands. */
 export type RetriedStore = {
@@ -20,14 +20,8 @@ export type RunnerOptions = {
   readonly patienceMs?: number;
   /** How long `close` waits for what must not be given up. */
   readonly closeMs?: number;
-  /** Of the retries. Left out: the real one. */
-  readonly clock?: Clock;
+  readonly clock: Clock;
 };
-
-/** In milliseconds, of any origin. */
-export type Clock = { readonly nowMs: () => number; readonly sleep: (ms: number) => Promise<unknown> };
-
-const realClock: Clock = { nowMs: () => performance.now(), sleep: (ms) => setTimeout(ms) };
 
 /** A release that also locks its ledger: should the reservation still be under way, unseen, this one waits for its end. */
 type Undo = Release & { readonly ledgerId: LedgerId };
@@ -40,7 +34,7 @@ const batchMax = 512;
 
 export function createRetryingRunner(
   store: RetriedStore,
-  { onTrouble, patienceMs = 10_000, closeMs = 10_000, clock = realClock }: RunnerOptions,
+  { onTrouble, patienceMs = 10_000, closeMs = 10_000, clock }: RunnerOptions,
 ): BatchRunner {
   let waiting: Waiting[] = [];
   let ending: Promise<void> | null = null;
@@ -49,11 +43,11 @@ export function createRetryingRunner(
 
   return {
     run: async (commands) => {
-      const replies = await tryUntil(commands, () => (failingSinceMs ?? clock.nowMs()) + patienceMs);
+      const replies = await tryUntil(commands, () => (failingSinceMs ?? clock.elapsedMs()) + patienceMs);
       return replies ?? commands.map(postpone);
     },
     close: async () => {
-      await Promise.race([ending, setTimeout(closeMs, undefined, { ref: false })]);
+      await Promise.race([ending, timeLimit(clock, closeMs)]);
       isGivenUp = true;
       for (const { command, reject } of waiting) reject(unavailable(command));
       waiting = [];
@@ -69,10 +63,10 @@ export function createRetryingRunner(
         failingSinceMs = null;
         return replies;
       } catch (error) {
-        failingSinceMs ??= clock.nowMs();
+        failingSinceMs ??= clock.elapsedMs();
         onTrouble(error);
       }
-      if (isGivenUp || clock.nowMs() + retryMs > deadlineMs()) return null;
+      if (isGivenUp || clock.elapsedMs() + retryMs > deadlineMs()) return null;
       // Several replicas that failed together should not come back together.
       await clock.sleep(retryMs * (0.5 + Math.random()));
     }

@@ -6,6 +6,7 @@ import { type Expire, runCommands } from './core.ts';
 import { loadBook, saveDecision } from './sqlite-book.ts';
 import type { SqliteLease } from './sqlite-lease.ts';
 import { type LedgerStatements, prepareStatements } from './sqlite-statements.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /** The answer to one command of a batch: its outcome, or why it could not be run. One that was rejected has changed nothing. */
 export type Reply = Outcome | { readonly type: 'rejected'; readonly message: string };
@@ -26,7 +27,7 @@ export class SqliteStore {
   readonly #lease: SqliteLease | undefined;
   #waitsForDisk = true;
 
-  constructor(connection: DatabaseSync, { clock = Date.now, lease }: StoreOptions = {}) {
+  constructor(connection: DatabaseSync, { clock = systemClock.nowMs, lease }: StoreOptions = {}) {
     this.#connection = connection;
     this.#statements = prepareStatements(connection);
     this.#clock = clock;

@@ -3,22 +3,31 @@
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import { connectSqlite } from '../db/sqlite-connection.ts';
+import { readSharedTime, type SharedTime, systemClock } from '../lib/clock.ts';
 import type { Command } from './commands.ts';
 import { leaseRenewalMs, type Owner, SqliteLease } from './sqlite-lease.ts';
 import { SqliteStore, sweepMax } from './sqlite-store.ts';
 
 /** The first message. */
-export type WorkerSettings = { readonly path: string; readonly self: Owner };
+export type WorkerSettings = {
+  readonly path: string;
+  readonly self: Owner;
+  /** For tests; else the machine's clock is used. */
+  readonly time?: SharedTime | undefined;
+};
 /** Every later one: a batch as JSON text; null asks the worker to end. */
 export type WorkerRequest = string | null;
 
 const port = parentPort!;
-const [{ path, self }] = (await once(port, 'message')) as [WorkerSettings];
+const [{ path, self, time }] = (await once(port, 'message')) as [WorkerSettings];
 const connection = connectSqlite(path, { readOnly: false });
-const store = new SqliteStore(connection, { lease: new SqliteLease(connection, self) });
+const store = new SqliteStore(connection, {
+  lease: new SqliteLease(connection, self),
+  clock: time ? () => readSharedTime(time) : systemClock.nowMs,
+});
 
 sweepAll();
-const sweeping = setInterval(tolerate, leaseRenewalMs, sweepAll);
+const stopSweeping = systemClock.every(leaseRenewalMs, () => tolerate(sweepAll));
 port.on('message', (request: WorkerRequest) => {
   if (request === null) end();
   else port.postMessage(JSON.stringify(store.run(JSON.parse(request) as Command[])));
@@ -31,7 +40,7 @@ function sweepAll(): void {
 }
 
 function end(): void {
-  clearInterval(sweeping);
+  stopSweeping();
   tolerate(() => store.close());
   connection.close();
   port.close();

@@ -1,6 +1,7 @@
 // Ids: 26 characters of Crockford's base 32 (digits and lower-case letters without i, l, o, u). The first ten are the time in milliseconds, so rows
 // that are made together lie together in an index; the other sixteen are 80 random bits. https://github.com/ulid/spec
 import { randomFillSync } from 'node:crypto';
+import { systemClock } from './clock.ts';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const characters = alphabet.split('');
@@ -11,7 +12,7 @@ const randomCharacters = 16;
 const pool = Buffer.alloc(randomCharacters * 512);
 let used = pool.length;
 
-export function newId(nowMs: number = Date.now()): string {
+export function newId(nowMs: number = systemClock.nowMs()): string {
   return timeCharacters(nowMs) + newRandomCharacters(randomCharacters);
 }
 

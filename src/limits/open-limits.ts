@@ -1,8 +1,9 @@
 // The limits of this process: counted in memory where it is the only one, shared through the database where others may run beside it.
 import { isPostgresUrl, type Database } from '../db/database.ts';
+import type { Clock } from '../lib/clock.ts';
 import { exchangeRates, exchangeSlots, removeIdle } from './postgres-limits.ts';
 import { MemoryRates, type Rates } from './rates.ts';
-import { SharedRates } from './shared-rates.ts';
+import { type RateAsk, SharedRates } from './shared-rates.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { MemorySlots, type Slots } from './slots.ts';
 
@@ -14,20 +15,23 @@ export type LimitsOptions = {
   readonly owner: string;
   /** Called when the database cannot be asked; each gateway counts for itself meanwhile. */
   readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+  /** For tests; else the database's own clock is used. */
+  readonly databaseNowMs?: () => number;
 };
 
 const removeEveryMs = 60_000;
 
-export function openLimits({ database, owner, onError }: LimitsOptions): Limits {
-  const nowMs = Date.now;
+export function openLimits({ database, owner, onError, clock, databaseNowMs }: LimitsOptions): Limits {
   if (!isPostgresUrl(database.url)) {
-    return { rates: new MemoryRates(nowMs), slots: new MemorySlots(), close: async () => {} };
+    return { rates: new MemoryRates(clock.nowMs), slots: new MemorySlots(), close: async () => {} };
   }
-  const rates = new SharedRates({ exchange: (asks) => exchangeRates(database, asks), onError, nowMs });
-  const slots = new SharedSlots({ exchange: (asks) => exchangeSlots(database, owner, asks), onError, nowMs });
-  const timer = setInterval(() => void removeIdle(database).catch(onError), removeEveryMs).unref();
+  const exchange = (asks: readonly RateAsk[]) => exchangeRates(database, asks, databaseNowMs?.());
+  const rates = new SharedRates({ exchange, onError, clock });
+  const slots = new SharedSlots({ exchange: (asks) => exchangeSlots(database, owner, asks), onError, clock });
+  const stopRemoving = clock.every(removeEveryMs, () => void removeIdle(database, databaseNowMs?.()).catch(onError));
   const close = async () => {
-    clearInterval(timer);
+    stopRemoving();
     await Promise.all([rates.close(), slots.close()]);
   };
   return { rates, slots, close };

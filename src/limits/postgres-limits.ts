@@ -8,8 +8,8 @@ import type { SlotAsk } from './shared-slots.ts';
 /** A row that is missing is made, and what was asked of it is asked again; only a sweep can come between. */
 const triesMax = 5;
 
-/** The same as `refill` and `draw` of bucket.ts. The clock is read once the row is locked. */
-export async function exchangeRates(database: Database, asks: readonly RateAsk[]): Promise<readonly RateGrant[]> {
+/** The same as `refill` and `draw` of bucket.ts. `nowMs`: left out, the database's clock, read once the row is locked. */
+export async function exchangeRates(database: Database, asks: readonly RateAsk[], nowMs?: number): Promise<readonly RateGrant[]> {
   return answerEach(asks, {
     decide: async (open) => {
       const { rows } = await sql<{ id: string; granted: number; level: number }>`
@@ -21,7 +21,7 @@ export async function exchangeRates(database: Database, asks: readonly RateAsk[]
           select bucket.id, bucket.level, bucket.updated_at_ms, asked.per_minute, asked.returned, asked.wanted
           from rate_buckets as bucket join asked on asked.id = bucket.id order by bucket.id for update of bucket
         ), timed as materialized (
-          select *, extract(epoch from clock_timestamp())::float8 * 1000 as now_ms from locked
+          select *, ${timeOf(nowMs)} as now_ms from locked
         ), refilled as (
           select *, least(per_minute,
             least(per_minute, level + greatest(0, now_ms - updated_at_ms) * per_minute / 60000) + returned) as now_level from timed
@@ -37,7 +37,7 @@ export async function exchangeRates(database: Database, asks: readonly RateAsk[]
     make: async (missing) => {
       await sql`
         insert into rate_buckets (id, level, per_minute, updated_at_ms)
-        select id, per_minute, per_minute, extract(epoch from clock_timestamp())::float8 * 1000
+        select id, per_minute, per_minute, ${timeOf(nowMs)}
         from unnest(${missing.map(({ id }) => id)}::text[], ${missing.map(({ perMinute }) => perMinute)}::float8[]) as a (id, per_minute)
         order by id on conflict (id) do nothing`.execute(database.transient);
     },
@@ -79,10 +79,15 @@ export async function exchangeSlots(database: Database, owner: string, asks: rea
   });
 }
 
+/** In milliseconds: the database's clock, or a test's. */
+function timeOf(nowMs: number | undefined) {
+  return nowMs === undefined ? sql`extract(epoch from clock_timestamp())::float8 * 1000` : sql`${nowMs}::float8`;
+}
+
 /** Removes rows that say the same as none: buckets that are full by now, slots that nobody has. */
-export async function removeIdle(database: Database): Promise<void> {
+export async function removeIdle(database: Database, nowMs?: number): Promise<void> {
   await sql`
-    delete from rate_buckets where level + (extract(epoch from clock_timestamp()) * 1000 - updated_at_ms) * per_minute / 60000
+    delete from rate_buckets where level + (${timeOf(nowMs)} - updated_at_ms) * per_minute / 60000
       >= per_minute`.execute(database.transient);
   await sql`delete from concurrency_slots where holders = '{}'`.execute(database.transient);
 }

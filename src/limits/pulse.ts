@@ -1,5 +1,7 @@
 // An action that many ask for and that runs once at a time: whoever asks while it runs is served by the next run, together with all others.
 
+import type { Clock } from '../lib/clock.ts';
+
 export type Pulse = {
   /** Soon: those who ask in the same turn of the event loop share a run. */
   readonly ask: () => void;
@@ -31,14 +33,14 @@ export function createPulse(action: () => Promise<void>): Pulse {
 }
 
 /** Rejects when the promise takes longer; what comes of it then is not waited for. */
-export async function withinMs<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
+export async function withinMs<Value>(clock: Clock, milliseconds: number, promise: Promise<Value>): Promise<Value> {
+  let cancel = () => {};
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the database did not answer in ${milliseconds} ms`)), milliseconds);
+    cancel = clock.after(milliseconds, () => reject(new Error(`the database did not answer in ${milliseconds} ms`)));
   });
   try {
     return await Promise.race([promise, late]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }

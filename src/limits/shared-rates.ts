@@ -2,6 +2,7 @@
 // key seldom waits for the database, and the gateways together never use more than there is. What lies at a gateway unused is at most 3 %
 // of a minute, and goes back within a second. A small limit has nothing to spare: there each request is asked for.
 import { type Bucket, type Budget, refill } from './bucket.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 import { createPulse, withinMs } from './pulse.ts';
 import { MemoryRates, type Rates, type Taken } from './rates.ts';
 
@@ -19,7 +20,7 @@ export type SharedRatesOptions = {
   /** Decides in one step, in the database; the answers in the order of the asks. */
   readonly exchange: (asks: readonly RateAsk[]) => Promise<readonly RateGrant[]>;
   readonly onError: (error: unknown) => void;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 };
 
 type Waiter = { readonly amount: number; readonly resolve: (taken: Taken) => void };
@@ -50,15 +51,15 @@ export class SharedRates implements Rates {
   readonly #options: SharedRatesOptions;
   readonly #shares = new Map<string, Share>();
   readonly #pulse = createPulse(() => this.#exchange());
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicking: CancelTimer;
   /** While the database is away each gateway counts for itself. */
   readonly #alone: MemoryRates;
   #awayUntilMs = 0;
 
   constructor(options: SharedRatesOptions) {
     this.#options = options;
-    this.#alone = new MemoryRates(options.nowMs);
-    this.#timer = setInterval(() => this.#tick(), tickMs).unref();
+    this.#alone = new MemoryRates(options.clock.nowMs);
+    this.#stopTicking = options.clock.every(tickMs, () => this.#tick());
   }
 
   take(budget: Budget, amount: number): Taken | Promise<Taken> {
@@ -87,7 +88,7 @@ export class SharedRates implements Rates {
 
   /** Gives everything back. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     await this.#pulse.whenIdle();
     for (const share of this.#shares.values()) share.used = share.usedBefore = 0;
     await this.#exchange();
@@ -98,10 +99,10 @@ export class SharedRates implements Rates {
     const orders = [...this.#shares.values()].map(orderOf).filter((order) => order !== null);
     if (orders.length === 0) return;
     try {
-      const grants = await withinMs(answerMs, this.#options.exchange(orders.map(({ ask }) => ask)));
+      const grants = await withinMs(this.#options.clock, answerMs, this.#options.exchange(orders.map(({ ask }) => ask)));
       for (const [index, order] of orders.entries()) this.#serve(order, grants[index]!);
     } catch (error) {
-      this.#awayUntilMs = this.#options.nowMs() + answerMs;
+      this.#awayUntilMs = this.#options.clock.nowMs() + answerMs;
       this.#options.onError(error);
       for (const order of orders) takeBack(order);
       this.#serveAlone(orders.map(({ share }) => share));
@@ -111,7 +112,7 @@ export class SharedRates implements Rates {
   /** Those that waited, in their order, from what was kept for them and what was granted. */
   #serve({ share, waiters, kept }: Order, { granted, level }: RateGrant): void {
     share.isAsked = false;
-    share.known = { level, updatedMs: this.#options.nowMs() };
+    share.known = { level, updatedMs: this.#options.clock.nowMs() };
     let pot = kept + granted;
     const decisions = waiters.map(({ amount }) => {
       if (amount > pot) return false;
@@ -155,17 +156,17 @@ export class SharedRates implements Rates {
   }
 
   #isAway(): boolean {
-    return this.#options.nowMs() < this.#awayUntilMs;
+    return this.#options.clock.nowMs() < this.#awayUntilMs;
   }
 
   /** Whether the database has just said that there is less, so that a flood of refused requests does not become one of questions. */
   #isRefused(share: Share, amount: number): boolean {
     const { known } = share;
-    return known !== null && this.#options.nowMs() - known.updatedMs < refusalMs && this.#leftOf(share) < amount;
+    return known !== null && this.#options.clock.nowMs() - known.updatedMs < refusalMs && this.#leftOf(share) < amount;
   }
 
   #leftOf({ budget, known, stock }: Share): number {
-    const bucket = refill(known ?? undefined, budget.perMinute, this.#options.nowMs());
+    const bucket = refill(known ?? undefined, budget.perMinute, this.#options.clock.nowMs());
     return Math.min(budget.perMinute, bucket.level + stock);
   }
 }

@@ -3,6 +3,7 @@
 // harm. Of a large limit it keeps up to 3 % at hand for a moment; of a small one it gives each slot back at once.
 import { createPulse, withinMs } from './pulse.ts';
 import type { SlotLimit, Slots } from './slots.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 
 export type SlotAsk = { readonly id: string; readonly max: number; readonly inUse: number; readonly wanted: number };
 
@@ -10,7 +11,7 @@ export type SharedSlotsOptions = {
   /** How many are granted beyond those in use, in the order of the asks; what this gateway had beyond is given back. */
   readonly exchange: (asks: readonly SlotAsk[]) => Promise<readonly number[]>;
   readonly onError: (error: unknown) => void;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 };
 
 /** This gateway's slots of one limit. `leased`: what the database knows of, at least those in use. */
@@ -34,12 +35,12 @@ export class SharedSlots implements Slots {
   readonly #options: SharedSlotsOptions;
   readonly #racks = new Map<string, Rack>();
   readonly #pulse = createPulse(() => this.#exchange());
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicking: CancelTimer;
   #awayUntilMs = 0;
 
   constructor(options: SharedSlotsOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#tick(), tickMs).unref();
+    this.#stopTicking = options.clock.every(tickMs, () => this.#tick());
   }
 
   take(limit: SlotLimit): boolean | Promise<boolean> {
@@ -61,7 +62,7 @@ export class SharedSlots implements Slots {
 
   /** Gives back what is not in use. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     await this.#pulse.whenIdle();
     for (const rack of this.#racks.values()) rack.isBusy = false;
     await this.#exchange();
@@ -69,9 +70,7 @@ export class SharedSlots implements Slots {
 
   async #takeWithGrace(limit: SlotLimit, rack: Rack): Promise<boolean> {
     if (await this.#wait(rack)) return true;
-    await new Promise((resolve) => {
-      setTimeout(resolve, graceMs);
-    });
+    await this.#options.clock.sleep(graceMs);
     return this.#wait(this.#rackOf(limit));
   }
 
@@ -85,12 +84,12 @@ export class SharedSlots implements Slots {
   async #exchange(): Promise<void> {
     const orders = [...this.#racks.values()].map(orderOf).filter((order) => order !== null);
     if (orders.length === 0) return;
-    if (this.#options.nowMs() < this.#awayUntilMs) return this.#serveAlone(orders);
+    if (this.#options.clock.nowMs() < this.#awayUntilMs) return this.#serveAlone(orders);
     try {
-      const grants = await withinMs(answerMs, this.#options.exchange(orders.map(({ ask }) => ask)));
+      const grants = await withinMs(this.#options.clock, answerMs, this.#options.exchange(orders.map(({ ask }) => ask)));
       for (const [index, order] of orders.entries()) this.#serve(order, grants[index]!);
     } catch (error) {
-      this.#awayUntilMs = this.#options.nowMs() + answerMs;
+      this.#awayUntilMs = this.#options.clock.nowMs() + answerMs;
       this.#options.onError(error);
       this.#serveAlone(orders);
     }

@@ -5,6 +5,7 @@ import { imageHttpOver } from '../gateway/image-http.ts';
 import { createUpstreams } from '../gateway/upstream.ts';
 import { readImage, type ImageBytes } from '../lib/image.ts';
 import type { ImageConnection, ImageJob, ImageJobFailed, ImageJobResult, ImageProvider } from './image-provider.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 
 export const apiKey = 'key-of-the-operator';
 
@@ -33,19 +34,26 @@ export function jobFor({ images = [], ...changes }: Partial<ImageJob> = {}): Ima
     resolution: null,
     outputFormat: null,
     signal: new AbortController().signal,
+    clock: systemClock,
     ...changes,
   };
 }
+
+export type LocalProviderOptions = {
+  readonly basePath: string;
+  readonly timeouts?: Partial<ImageProvider['timeouts']>;
+  readonly clock?: Clock;
+};
 
 export type LocalProvider = { readonly upstream: LocalUpstream; readonly connection: ImageConnection };
 
 /** `basePath`: what comes after the origin in the base URL. */
 export async function startProvider(
   t: TestContext,
-  { basePath, timeouts }: { readonly basePath: string; readonly timeouts?: Partial<ImageProvider['timeouts']> },
+  { basePath, timeouts, clock = systemClock }: LocalProviderOptions,
 ): Promise<LocalProvider> {
   const upstream = await startUpstream(t);
-  const upstreams = createUpstreams({ sweepMs: 10 });
+  const upstreams = createUpstreams({ clock });
   t.after(upstreams.close);
   const provider: ImageProvider = {
     name: 'local',

@@ -3,6 +3,7 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { ImageFormat, ImageMode, ImageQuality, ImageResolution, PixelSize } from '../canonical/image-model.ts';
 import type { ImageBytes } from '../lib/image.ts';
+import type { Clock } from '../lib/clock.ts';
 
 export type ImageProviderKind = {
   /** `one`: whatever `count` says, so that several images take several calls. */
@@ -25,6 +26,7 @@ export type ImageJob = {
   readonly resolution: ImageResolution | null;
   readonly outputFormat: ImageFormat | null;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
 };
 
 export type ImageJobResult =

@@ -4,6 +4,7 @@ import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
 import type { JsonObject, UpstreamTarget } from '../formats/format.ts';
+import type { Clock } from '../lib/clock.ts';
 
 /** A provider reached over HTTP with one of the upstream formats. */
 export type HttpProviderKind = {
@@ -46,4 +47,6 @@ export type SandboxOptions = {
   readonly maxOutputTokens: number;
   readonly thinking: boolean;
   readonly signal: AbortSignal;
+  /** Times the delays that a request asks for. */
+  readonly clock: Clock;
 };

@@ -2,6 +2,7 @@
 // ones need.
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Found, PageSearch, SearchSource } from '../canonical/search-source.ts';
+import { abortAfter, type Clock } from '../lib/clock.ts';
 import { toSearchResults, type SearchResult } from './search-result.ts';
 
 export type SearchAnswer =
@@ -22,7 +23,7 @@ export type WebSearcherOptions = {
   readonly health?: SourceHealth;
   /** Told of every failure that is not the caller's doing, for the log. */
   readonly onFailure?: (source: string, failure: UpstreamFailure) => void;
-  readonly nowMs?: () => number;
+  readonly clock: Clock;
 };
 
 /** Remembers which sources work, so that a dead one does not slow every search down. */
@@ -42,18 +43,18 @@ export function createWebSearcher(options: WebSearcherOptions): WebSearcher {
 }
 
 async function searchInOrder(options: WebSearcherOptions, asked: PageSearch, signal: AbortSignal): Promise<SearchAnswer> {
-  const { timeoutMs, onFailure, nowMs = Date.now } = options;
-  const deadlineMs = performance.now() + timeoutMs;
+  const { timeoutMs, onFailure, clock } = options;
+  const deadlineMs = clock.elapsedMs() + timeoutMs;
   const failures: UpstreamFailure[] = [];
   const ordered = inOrder(options);
   for (const [index, source] of ordered.entries()) {
-    const patienceMs = (deadlineMs - performance.now()) / (ordered.length - index);
-    const found = await findHealthily(options.health, patienceMs, { source, asked, signal });
+    const patienceMs = (deadlineMs - clock.elapsedMs()) / (ordered.length - index);
+    const found = await findHealthily(options, patienceMs, { source, asked, signal });
     if (found.kind === 'found') {
       return {
         kind: 'results',
         provider: source.name,
-        results: toSearchResults(found.pages, { num: asked.num, nowMs: nowMs() }),
+        results: toSearchResults(found.pages, { num: asked.num, nowMs: clock.nowMs() }),
       };
     }
     if (signal.aborted) return found;
@@ -70,17 +71,17 @@ function inOrder({ sources, health }: WebSearcherOptions): SearchSource[] {
 
 type Attempt = { readonly source: SearchSource; readonly asked: PageSearch; readonly signal: AbortSignal };
 
-async function findHealthily(health: SourceHealth | undefined, patienceMs: number, attempt: Attempt): Promise<Found> {
+async function findHealthily({ health, clock }: WebSearcherOptions, patienceMs: number, attempt: Attempt): Promise<Found> {
   const { name } = attempt.source;
   let ending: SourceEnding = 'unknown';
-  const startedAtMs = performance.now();
+  const startedAtMs = clock.elapsedMs();
   health?.begin(name);
   try {
-    const found = await findWithin(patienceMs, attempt);
+    const found = await findWithin(abortAfter(clock, Math.max(Math.ceil(patienceMs), 1)), attempt);
     if (!attempt.signal.aborted) ending = endingOf(found);
     return found;
   } finally {
-    health?.end(name, ending, performance.now() - startedAtMs);
+    health?.end(name, ending, clock.elapsedMs() - startedAtMs);
   }
 }
 
@@ -91,8 +92,7 @@ function endingOf(found: Found): SourceEnding {
   return status === 401 || status === 402 || status === 403 ? 'refused' : 'bad';
 }
 
-async function findWithin(patienceMs: number, { source, asked, signal }: Attempt): Promise<Found> {
-  const patience = AbortSignal.timeout(Math.max(Math.ceil(patienceMs), 1));
+async function findWithin(patience: AbortSignal, { source, asked, signal }: Attempt): Promise<Found> {
   const found = await source.find(asked, AbortSignal.any([signal, patience]));
   const isOurs = found.kind === 'failure' && found.failure.kind === 'connection' && patience.aborted && !signal.aborted;
   if (!isOurs) return found;

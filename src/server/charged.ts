@@ -21,7 +21,7 @@ export function runEndpoint(
     if (turn) await turn;
     // Whoever has left before anything ran pays nothing; nor does who was told that the body came too late, and sent the rest all the same.
     if (!request.raw.socket.writable) return reply.hijack();
-    const client = httpClient(reply, gateway.config.limits.stream_stall_ms);
+    const client = httpClient(reply, { stallMs: gateway.config.limits.stream_stall_ms, clock: gateway.clock });
     const path = publicUrlOf(request);
     for (const name of idHeaderNames(path)) reply.header(name, request.requestId);
     const running = run(

@@ -30,7 +30,7 @@ export type Lifecycle = {
    * work comes to its end.
    */
   phase: 'serving' | 'leaving' | 'draining';
-  /** When somebody last asked whether work should be sent here, by `performance.now()`. */
+  /** When somebody last asked whether work should be sent here, by `Clock.elapsedMs`. */
   readinessAskedMs: number;
 };
 

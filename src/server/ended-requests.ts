@@ -2,6 +2,7 @@
 // has just run runs in half the time, and nobody waits for it.
 import type { Activity } from '../activity/activity.ts';
 import type { RequestTrace } from '../gateway/gateway.ts';
+import type { Clock } from '../lib/clock.ts';
 import { jsonMembers, type Logger } from '../lib/log.ts';
 import type { RequestMeter } from './metrics.ts';
 
@@ -24,7 +25,12 @@ export type EndedRequest = {
   readonly isClientGone: boolean;
 };
 
-type Observers = { readonly log: Logger; readonly meter: RequestMeter; readonly activity: Activity };
+type Observers = {
+  readonly log: Logger;
+  readonly meter: RequestMeter;
+  readonly activity: Activity;
+  readonly clock: Clock;
+};
 
 const waitMs = 20;
 const batchMax = 256;
@@ -39,7 +45,7 @@ export class EndedRequests {
 
   note(ended: EndedRequest): void {
     const waiting = this.#batch.push(ended);
-    if (waiting === 1) setTimeout(() => this.tell(), waitMs).unref();
+    if (waiting === 1) this.#observers.clock.after(waitMs, () => this.tell());
     else if (waiting >= batchMax) this.tell();
   }
 

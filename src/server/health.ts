@@ -16,7 +16,7 @@ const overloadMsMax = 10_000;
  */
 export function getReadiness({ lifecycle, database, gateway, overload }: ServerContext): Handler {
   return async (request, reply) => {
-    lifecycle.readinessAskedMs = performance.now();
+    lifecycle.readinessAskedMs = gateway.clock.elapsedMs();
     const running = gateway.runs.count;
     if (lifecycle.phase !== 'serving') return reply.code(503).send({ status: 'draining', running });
     const state = { running, overloaded: overload.reason };

@@ -2,6 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Client, ClientStream } from '../gateway/client.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** `stallMs`: a client that takes nothing for so long counts as gone. */
+export type Stall = { readonly stallMs: number; readonly clock: Clock };
 
 export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
 export const streamHeaders = {
@@ -11,8 +15,7 @@ export const streamHeaders = {
   'x-accel-buffering': 'no',
 };
 
-/** `stallMs`: a client that takes nothing for so long counts as gone. */
-export function httpClient(reply: FastifyReply, stallMs: number): Client {
+export function httpClient(reply: FastifyReply, stall: Stall): Client {
   const { raw } = reply;
   const callbacks: (() => void)[] = [];
   let isGone = raw.destroyed;
@@ -30,7 +33,7 @@ export function httpClient(reply: FastifyReply, stallMs: number): Client {
     sendAnswer(body, headers) {
       if (isGone) return;
       void reply.code(200).headers(headers).headers(jsonHeaders).send(body);
-      dropWhenStalled(raw, stallMs);
+      dropWhenStalled(raw, stall.stallMs);
     },
     startStream(headers, trailerNames) {
       raw.writeHead(200, {
@@ -41,19 +44,19 @@ export function httpClient(reply: FastifyReply, stallMs: number): Client {
         ...(raw.req.httpVersion === '1.0' || trailerNames.length === 0 ? null : { trailer: trailerNames.join(', ') }),
       });
       reply.hijack();
-      return streamTo(raw, () => isGone, stallMs);
+      return streamTo(raw, () => isGone, stall);
     },
   };
 }
 
-function streamTo(raw: ServerResponse, isGone: () => boolean, stallMs: number): ClientStream {
+function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): ClientStream {
   let isInPieces = false;
   return {
     write(frames) {
       if (isGone()) return undefined;
-      if (frames.length <= pieceBytes) return raw.write(frames) ? undefined : untilRoom(raw, stallMs);
+      if (frames.length <= pieceBytes) return raw.write(frames) ? undefined : untilRoom(raw, stall);
       isInPieces = true;
-      return writeInPieces(raw, Buffer.from(frames), { isGone, stallMs }).finally(() => (isInPieces = false));
+      return writeInPieces(raw, Buffer.from(frames), { isGone, stall }).finally(() => (isInPieces = false));
     },
     keepAlive(frame) {
       if (!isGone() && !isInPieces && !raw.writableNeedDrain) raw.write(frame);
@@ -62,7 +65,7 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stallMs: number): 
       if (isGone()) return;
       raw.addTrailers(trailers);
       raw.end(frames);
-      dropWhenStalled(raw, stallMs);
+      dropWhenStalled(raw, stall.stallMs);
     },
   };
 }
@@ -76,10 +79,10 @@ const pieceBytes = 64 * 1024;
 async function writeInPieces(
   raw: ServerResponse,
   bytes: Buffer,
-  { isGone, stallMs }: { readonly isGone: () => boolean; readonly stallMs: number },
+  { isGone, stall }: { readonly isGone: () => boolean; readonly stall: Stall },
 ): Promise<void> {
   for (let start = 0; start < bytes.length && !isGone(); start += pieceBytes) {
-    if (!raw.write(bytes.subarray(start, start + pieceBytes))) await untilRoom(raw, stallMs);
+    if (!raw.write(bytes.subarray(start, start + pieceBytes))) await untilRoom(raw, stall);
   }
 }
 
@@ -88,11 +91,11 @@ export function dropWhenStalled(raw: ServerResponse, stallMs: number): void {
   if (raw.socket && raw.socket.writableLength > 0) raw.setTimeout(stallMs, () => raw.destroy());
 }
 
-function untilRoom(raw: ServerResponse, stallMs: number): Promise<void> {
+function untilRoom(raw: ServerResponse, { stallMs, clock }: Stall): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => raw.destroy(), stallMs);
+    const cancel = clock.after(stallMs, () => raw.destroy());
     const done = () => {
-      clearTimeout(timer);
+      cancel();
       raw.off('drain', done);
       raw.off('close', done);
       resolve();

@@ -48,10 +48,10 @@ function noSuchImage(): ApiError {
   return new ApiError('not_found', 'There is no such image, or its link has expired. Generate it anew.');
 }
 
-function verifiedLink({ images, nowMs }: Gateway, { params, query }: FastifyRequest): { id: string; secondsLeft: number } {
+function verifiedLink({ images, clock }: Gateway, { params, query }: FastifyRequest): { id: string; secondsLeft: number } {
   const id = (params as Record<'*', string>)['*'];
   const { expires, signature } = query as Record<string, unknown>;
-  const nowSeconds = Math.floor(nowMs() / 1_000);
+  const nowSeconds = Math.floor(clock.nowMs() / 1_000);
   const isSigned =
     typeof expires === 'string' && typeof signature === 'string' && images.links.verify({ id, expires, signature }, nowSeconds);
   if (!isSigned) throw noSuchImage();

@@ -23,13 +23,13 @@ export function getModel({ gateway }: ServerContext): Handler {
 }
 
 /** Without a key: the models that are live, at list prices. */
-function viewerOf({ config, nowMs }: ServerContext['gateway'], { apiKey }: FastifyRequest): Viewer {
+function viewerOf({ config, clock }: ServerContext['gateway'], { apiKey }: FastifyRequest): Viewer {
   return {
     mode: apiKey?.mode ?? 'live',
     models: apiKey?.models ?? null,
     markup: config.pricing.markup,
     multiplierPpmOf: (modelId) => (apiKey ? multiplierPpmFor(apiKey, modelId) : listPricePpm),
-    nowMs: nowMs(),
+    nowMs: clock.nowMs(),
   };
 }
 

@@ -5,6 +5,7 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ApiError } from '../canonical/errors.ts';
+import type { CancelTimer, Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 
 export type OverloadReason = 'lag' | 'memory';
@@ -64,20 +65,23 @@ export class Overload {
   readonly #bounds: Bounds;
   readonly #log: Logger;
   readonly #samples: Sample[] = [];
-  readonly #timer: NodeJS.Timeout;
+  readonly #clock: Clock;
+  readonly #stopLooking: CancelTimer;
   #reason: OverloadReason | null = null;
   #sinceMs = 0;
-  #lastMs = performance.now();
+  #lastMs: number;
   #collectedMs = -Infinity;
 
-  constructor({ lagMs, memoryBytes }: OverloadOptions, log: Logger) {
+  constructor({ lagMs, memoryBytes }: OverloadOptions, { log, clock }: { log: Logger; clock: Clock }) {
     this.#bounds = {
       lagMs: lagMs ?? Infinity,
       memoryBytes: memoryBoundBytes(memoryBytes),
       heapBytes: heapPart * getHeapStatistics().heap_size_limit,
     };
     this.#log = log;
-    this.#timer = setInterval(() => this.#look(), sampleMs).unref();
+    this.#clock = clock;
+    this.#lastMs = clock.elapsedMs();
+    this.#stopLooking = clock.every(sampleMs, () => this.#look());
   }
 
   /** null: all is well. */
@@ -87,11 +91,11 @@ export class Overload {
 
   /** How long it has lasted without a break. */
   get lastsMs(): number {
-    return this.#reason === null ? 0 : performance.now() - this.#sinceMs;
+    return this.#reason === null ? 0 : this.#clock.elapsedMs() - this.#sinceMs;
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopLooking();
   }
 
   #look(): void {
@@ -101,12 +105,12 @@ export class Overload {
     if (reason === 'memory') this.#collect();
     if (reason === this.#reason) return;
     this.#tell(reason);
-    if (this.#reason === null) this.#sinceMs = performance.now();
+    if (this.#reason === null) this.#sinceMs = this.#clock.elapsedMs();
     this.#reason = reason;
   }
 
   #measure(): Sample {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.elapsedMs();
     const lagMs = nowMs - this.#lastMs - sampleMs;
     this.#lastMs = nowMs;
     const { rss, heapUsed, external } = process.memoryUsage();
@@ -115,11 +119,11 @@ export class Overload {
 
   /** A process that refuses all work allocates too little for V8 to look for what it could free: measured, for more than a minute. */
   #collect(): void {
-    const nowMs = performance.now();
+    const nowMs = this.#clock.elapsedMs();
     if (nowMs - this.#collectedMs < collectEveryMs) return;
     this.#collectedMs = nowMs;
     collectGarbage();
-    this.#lastMs = performance.now();
+    this.#lastMs = this.#clock.elapsedMs();
   }
 
   #tell(reason: OverloadReason | null): void {

@@ -33,12 +33,12 @@ const lateCheckMs = 2_000;
 const keepAliveTimeoutMs = 75_000;
 
 export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstance {
-  const { config, log, headers } = parts.gateway;
+  const { config, log, headers, clock } = parts.gateway;
   const metrics = createMetrics(parts);
   const bodiesMax = arrivingBytesMax(config);
   const limits = { bytesMax: config.server.body_limit_bytes, arriving: new ArrivingBodies(bodiesMax) };
-  const ended = new EndedRequests({ log, meter: metrics, activity: parts.gateway.activity });
-  const tracing = new Tracing(ended);
+  const ended = new EndedRequests({ log, meter: metrics, activity: parts.gateway.activity, clock });
+  const tracing = new Tracing(ended, clock);
   const headerNames = answerHeaderNames(headers.cache);
   const lane = new KnownLane(parts, { tracing, limits, headerNames, keepAliveTimeoutMs });
   const context: ServerContext = { ...parts, lane };

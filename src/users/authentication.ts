@@ -1,8 +1,8 @@
 // Who is who: sessions, passwords, the second factor and the configured provider, by way of the sign-in library. What it answers is made
 // values of ours here: a library's words and its session tokens go no further, only the cookies it sets.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
+import { type Clock, timeLimit } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { isInvited } from './invitations.ts';
 import { backupCodeDigest, oidcProviderId, openLibrary, type Library } from './library.ts';
@@ -32,6 +32,7 @@ export type AuthenticationInput = {
   readonly log: Logger;
   readonly makeAccount: MakeAccount;
   readonly creditOnce: CreditOnce;
+  readonly clock: Clock;
 };
 
 export type SecondFactorStart = { readonly uri: string; readonly secret: string; readonly backupCodes: readonly string[] };
@@ -206,7 +207,7 @@ export class Authentication {
   }
 
   #library(client: Client, oidc: Config['oidc'] = null): Promise<Library> {
-    const { config, database, secret, publicUrl } = this.#input;
+    const { config, database, secret, publicUrl, clock } = this.#input;
     const isSecure = client.isSecure || publicUrl().startsWith('https:');
     const name = `${isSecure ? 'https' : 'http'} ${oidc === null ? '' : 'oidc'}`;
     let library = this.#libraries.get(name);
@@ -220,6 +221,7 @@ export class Authentication {
         appName: config.service.name,
         refusalOf: (email) => this.#refusalOf(email),
         onSignIn: (userId) => this.#onSignIn(userId),
+        clock,
       });
       library.catch(() => this.#libraries.delete(name));
       this.#libraries.set(name, library);
@@ -231,15 +233,14 @@ export class Authentication {
   async #libraryWithProvider(client: Client): Promise<Library> {
     const opening = this.#library(client, this.#input.config.oidc);
     const isReady = opening.then(async (library) => (await library.$context).socialProviders.length > 0);
-    // Unreferenced: a stop need not wait for it.
-    if (await Promise.race([isReady, sleep(discoveryTimeoutMs, false, { ref: false })])) return opening;
+    if (await Promise.race([isReady, timeLimit(this.#input.clock, discoveryTimeoutMs)])) return opening;
     for (const [name, library] of this.#libraries) if (library === opening) this.#libraries.delete(name);
     throw new ProviderAway('the provider of identities could not be discovered');
   }
 
   async #refusalOf(email: string): Promise<string | null> {
-    const { config, database } = this.#input;
-    return config.signup.open || (await isInvited(database, email, Date.now())) ? null : 'signup_closed';
+    const { config, database, clock } = this.#input;
+    return config.signup.open || (await isInvited(database, email, clock.nowMs())) ? null : 'signup_closed';
   }
 
   /** Whoever comes in where sign-up is open, and belongs nowhere yet, gets an account; and whatever was promised is paid. */
@@ -257,7 +258,7 @@ export class Authentication {
   }
 
   async #giveOwnAccount(userId: string, makeAccount: MakeAccount): Promise<void> {
-    const { config, database } = this.#input;
+    const { config, database, clock } = this.#input;
     const user = await database.read
       .selectFrom('users')
       .leftJoin('account_members', 'account_members.user_id', 'users.id')
@@ -265,12 +266,12 @@ export class Authentication {
       .where('users.id', '=', userId)
       .executeTakeFirst();
     if (!user || user.own_account_id !== null || user.role !== null) return;
-    if (await isInvited(database, user.email, Date.now())) return;
+    if (await isInvited(database, user.email, clock.nowMs())) return;
     const promisedMicros = Math.round(config.signup.initial_credit_usd * 1_000_000);
     await database.write
       .transaction()
       .execute((transaction) =>
-        giveOwnAccount(transaction, { id: userId, name: user.name }, { makeAccount, promisedMicros, nowMs: Date.now() }),
+        giveOwnAccount(transaction, { id: userId, name: user.name }, { makeAccount, promisedMicros, nowMs: clock.nowMs() }),
       );
   }
 
@@ -280,7 +281,7 @@ export class Authentication {
 
   /** Whether it is the first time. */
   async #useCode(userId: string, code: string): Promise<boolean> {
-    const nowMs = Date.now();
+    const nowMs = this.#input.clock.nowMs();
     const { write } = this.#input.database;
     await write
       .deleteFrom('used_codes')

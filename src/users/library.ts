@@ -3,6 +3,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import type { BetterAuthOptions, StandardSchemaV1 } from 'better-auth';
 import type { Config } from '../config/schema.ts';
 import { isPostgresUrl, type Database } from '../db/database.ts';
+import type { Clock } from '../lib/clock.ts';
 import { withHashedTokens } from './hashed-tokens.ts';
 import { libraryOptions, twoFactorSchema } from './library-options.ts';
 
@@ -22,6 +23,7 @@ export type LibraryInput = {
   /** Whether somebody whom a provider names, and who is no user yet, may become one: a code of why not. */
   readonly refusalOf: (email: string) => Promise<string | null>;
   readonly onSignIn: (userId: string) => Promise<void>;
+  readonly clock: Clock;
 };
 
 export type Library = Awaited<ReturnType<typeof openLibrary>>;
@@ -66,7 +68,7 @@ export async function openLibrary(input: LibraryInput) {
             const cookie = ctx.context.createAuthCookie('two_factor');
             const challenge = await ctx.getSignedCookie(cookie.name, ctx.context.secret);
             const found = challenge ? await ctx.context.internalAdapter.findVerificationValue(challenge) : null;
-            return found && found.expiresAt > new Date() ? found.value : null;
+            return found && found.expiresAt.getTime() > input.clock.nowMs() ? found.value : null;
           }),
         },
       },

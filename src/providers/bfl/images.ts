@@ -1,6 +1,5 @@
 // Black Forest Labs: a request is handed in, its state is asked for until the image is ready, and the image is fetched from where the
 // answer says. One image a call. https://docs.bfl.ai/quick_start/generating_images
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../lib/json.ts';
 import { failed, failedReply, imageAnswerBytesMax, imagesOrFailure, unreadable } from '../image-answer.ts';
 import type {
@@ -34,7 +33,7 @@ export function createBflImages(timing: BflTiming): ImageProviderKind {
 async function withinTime(job: ImageJob, connection: ImageConnection, timing: BflTiming): Promise<ImageJobResult> {
   const { first_byte_ms: firstByteMs, total_ms: totalMs } = connection.provider.timeouts;
   const overdue = new AbortController();
-  const timer = setTimeout(() => overdue.abort(), Math.min(firstByteMs, totalMs));
+  const cancel = job.clock.after(Math.min(firstByteMs, totalMs), () => overdue.abort());
   try {
     const signal = AbortSignal.any([job.signal, overdue.signal]);
     const result = await draw({ job, connection, timing, signal });
@@ -44,7 +43,7 @@ async function withinTime(job: ImageJob, connection: ImageConnection, timing: Bf
       failure: { ...result.failure, kind: 'timeout', status: null, message: 'the image was not ready in time' },
     };
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 
@@ -91,12 +90,13 @@ function submit({ job, connection: { provider, http }, signal }: Drawing): Promi
 type Polled = { readonly kind: 'ready'; readonly sample: unknown } | ImageJobFailed;
 
 async function pollUntilReady(drawing: Drawing, { origin, path }: OwnAddress): Promise<Polled> {
-  const { connection, timing, signal } = drawing;
+  const { connection, timing, signal, job } = drawing;
   const { provider, http } = connection;
   const headers = keyHeader(provider.apiKey);
   let waitMs = timing.pollFirstMs;
   for (let lost = 0; ; waitMs = Math.min(waitMs * 1.5, timing.pollMaxMs)) {
-    await pause(waitMs, signal);
+    // It ends early when the signal aborts; the next call finds out.
+    await job.clock.sleep(waitMs, signal);
     const call = { provider, method: 'GET', origin, path, headers, body: null, answer: 'json', signal } as const;
     const reply = await http.send({ ...call, answerBytesMax: stateBytesMax });
     if (reply.kind === 'failure') {
@@ -119,7 +119,7 @@ function failedPoll(reply: Extract<ImageReply, { kind: 'failure' }>): ImageJobFa
 
 /** Without the key: the address carries its own permission. */
 async function fetchResult(
-  { connection: { provider, http }, timing, signal }: Drawing,
+  { connection: { provider, http }, timing, signal, job }: Drawing,
   address: OwnAddress,
 ): Promise<ImageJobResult> {
   for (let lost = 1; ; lost++) {
@@ -129,7 +129,7 @@ async function fetchResult(
     if (reply.kind === 'answer') return failed(unreadable('JSON came where an image was asked for'));
     // No status of a delivery says anything about the request: a client must not be told that it is at fault.
     if (!isPassing(reply) || signal.aborted || lost >= lostInARowMax) return undelivered(reply);
-    await pause(timing.pollMaxMs, signal);
+    await job.clock.sleep(timing.pollMaxMs, signal);
   }
 }
 
@@ -141,11 +141,6 @@ function undelivered(reply: Extract<ImageReply, { kind: 'failure' }>): ImageJobF
 /** What the next try may not meet: nothing was said about the image. */
 function isPassing({ failure: { status, kind } }: Extract<ImageReply, { kind: 'failure' }>): boolean {
   return status === null ? kind !== 'unreadable' : status === 429 || status >= 500;
-}
-
-/** Ends early, without a word, when the signal does: whoever sends next finds out. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 function keyHeader(apiKey: string | null): Readonly<Record<string, string>> {

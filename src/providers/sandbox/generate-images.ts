@@ -1,5 +1,4 @@
 // The sandbox as a provider of images: it draws every picture itself, by the same rules for all models.
-import { setTimeout } from 'node:timers/promises';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { ImageResolution, PixelSize } from '../../canonical/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
@@ -24,8 +23,8 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
   const read = readImageDirectives(job.prompt);
   if (read.kind === 'malformed') return failed(refusal(read.message));
   const { delayMs, status, failImage } = read.directives;
+  if (delayMs > 0) await job.clock.sleep(delayMs, job.signal);
   job.signal.throwIfAborted();
-  if (delayMs > 0) await setTimeout(delayMs, undefined, { signal: job.signal });
   if (status !== null) return failed(failureWithStatus(status));
   const images: ImageBytes[] = [];
   for (let index = 0; index < job.count; index++) {

@@ -1,5 +1,5 @@
 // Plays an answer of the sandbox as a stream: in small deltas, with the delays and failures its directives ask for.
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { AssistantPart, CanonicalRequest } from '../../canonical/request.ts';
@@ -28,14 +28,14 @@ async function* play(request: CanonicalRequest, options: SandboxOptions): AsyncG
   options.signal.throwIfAborted();
   const { directives, outcome } = prepare(request, options);
   if (outcome.kind === 'failure') {
-    await pause(directives.delayMs, options.signal);
+    await pause(directives.delayMs, options);
     yield outcome.event;
     return;
   }
   const { content, stop, usage } = outcome.answer;
   yield { type: 'start', usage: usage && { ...noUsage, inputTokens: usage.inputTokens } };
-  await pause(directives.delayMs, options.signal);
-  if (yield* playContent(content, directives, options.signal)) yield { type: 'finish', stop, usage };
+  await pause(directives.delayMs, options);
+  if (yield* playContent(content, directives, options)) yield { type: 'finish', stop, usage };
   else yield fail({ kind: 'broken-stream', status: null, message: 'the sandbox was asked to break off here' });
 }
 
@@ -69,17 +69,17 @@ function readDirectivesOf(turn: Turn): ReadDirectives {
 async function* playContent(
   content: readonly AssistantPart[],
   { paceMs, cutAfter }: Directives,
-  signal: AbortSignal,
+  options: SandboxOptions,
 ): AsyncGenerator<StreamEvent, boolean> {
   let deltas = 0;
   for (const event of contentEvents(content)) {
     if (isDelta(event)) {
       if (deltas === cutAfter) return false;
-      if (deltas > 0) await pause(paceMs, signal);
+      if (deltas > 0) await pause(paceMs, options);
       // A long answer without a pace would keep everyone else waiting.
       if (++deltas % 128 === 0) await setImmediate();
     }
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     yield event;
   }
   return cutAfter === null;
@@ -116,8 +116,9 @@ function isDelta(event: StreamEvent): boolean {
 }
 
 /** Rejects at once when the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms > 0) await setTimeout(ms, undefined, { signal });
+async function pause(ms: number, { clock, signal }: SandboxOptions): Promise<void> {
+  if (ms > 0) await clock.sleep(ms, signal);
+  signal.throwIfAborted();
 }
 
 function fail(failure: Omit<UpstreamFailure, 'retryAfterSeconds'> & { readonly retryAfterSeconds?: number | null }): StreamEvent {

@@ -1,18 +1,21 @@
 // The sandbox's web: made-up pages that repeat what was asked, the same ones every time. docs/test-mode.md tells developers of it.
-import { setTimeout } from 'node:timers/promises';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Found, FoundPage, PageSearch, SearchSource } from '../../canonical/search-source.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { noDirectives, readDirectives, type Directives } from './directives.ts';
 
-export const searchSandbox: SearchSource = { name: 'sandbox', find };
+/** The clock times the delays that a search asks for. */
+export function searchSandbox(clock: Clock): SearchSource {
+  return { name: 'sandbox', find: (asked, signal) => find(asked, signal, clock) };
+}
 
-async function find({ query, num }: PageSearch, signal: AbortSignal): Promise<Found> {
+async function find({ query, num }: PageSearch, signal: AbortSignal, clock: Clock): Promise<Found> {
   const read = readDirectives(query);
   if (read.kind === 'malformed') return failed({ status: 400, message: read.message });
   const { directives, text } = read;
   if (!fitSearch(directives))
     return failed({ status: 400, message: 'A search takes the directives `status` and `delay_ms` only.' });
-  if (directives.delayMs > 0) await setTimeout(directives.delayMs, undefined, { signal }).catch(() => {});
+  if (directives.delayMs > 0) await clock.sleep(directives.delayMs, signal);
   if (signal.aborted) return failed({ kind: 'connection', status: null, message: 'the request was stopped' });
   if (directives.status !== null) return failed(statusFailure(directives.status));
   return { kind: 'found', pages: Array.from({ length: num }, (_page, index) => makePage(text || query.trim(), index)) };

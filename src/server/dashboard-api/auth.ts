@@ -58,7 +58,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const name = checkName(body.name);
     await users.attempts.take(request.ip, { kind: 'sign-up', of: email });
     const passwordHash = await checkNewPassword(body.password, { email });
-    const nowMs = Date.now();
+    const nowMs = gateway.clock.nowMs();
     const made = await database.write.transaction().execute(async (transaction) => {
       const id = await insertUser(transaction, { name, email, passwordHash, isEmailVerified: false }, nowMs);
       if (id === null) return null;
@@ -90,23 +90,29 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return changed({ next: 'done' }, change, by);
   },
 
-  'POST /auth/link': async ({ context: { users, database }, body: { token }, request }) => {
+  'POST /auth/link': async ({ context, body: { token }, request }) => {
+    const { users, database, gateway } = context;
     users.attempts.takeFrom(request.ip);
-    const link = await findLink(database, token, Date.now());
+    const link = await findLink(database, token, gateway.clock.nowMs());
     if (!link) throw deadLink();
     return changed({ kind: link.kind, email: link.email }, null);
   },
 
-  'POST /auth/first-run': async ({ context: { users, database }, body: { token, ...given }, request, reply }) => {
+  'POST /auth/first-run': async ({ context, body: { token, ...given }, request, reply }) => {
+    const { users, database, gateway } = context;
     users.attempts.takeFrom(request.ip);
     const email = checkEmail(given.email);
     const name = checkName(given.name);
     // Before the password is hashed: a link that is dead costs nothing.
-    if ((await findLink(database, token, Date.now()))?.kind !== 'first-run') throw deadLink();
+    if ((await findLink(database, token, gateway.clock.nowMs()))?.kind !== 'first-run') throw deadLink();
     const passwordHash = await checkNewPassword(given.password, { email });
     const accountId = await findFirstAccount(database);
     if (accountId === null) throw new Error('an installation without an account cannot have a first user');
-    const userId = await createFirstUser(database, { token, user: { name, email, passwordHash }, accountId }, Date.now());
+    const userId = await createFirstUser(
+      database,
+      { token, user: { name, email, passwordHash }, accountId },
+      gateway.clock.nowMs(),
+    );
     if (userId === null) throw deadLink();
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
     const after = { name, email, is_operator: true, role: 'owner' };
@@ -122,12 +128,13 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     return changed(done, null);
   },
 
-  'POST /auth/password-reset/complete': async ({ context: { users, database }, body: { token, password }, request }) => {
+  'POST /auth/password-reset/complete': async ({ context, body: { token, password }, request }) => {
+    const { users, database, gateway } = context;
     users.attempts.takeFrom(request.ip);
-    const link = await findLink(database, token, Date.now());
+    const link = await findLink(database, token, gateway.clock.nowMs());
     if (link?.kind !== 'password-reset') throw deadLink();
     const passwordHash = await checkNewPassword(password, { email: link.email });
-    const userId = await resetPassword(database, { token, passwordHash }, Date.now());
+    const userId = await resetPassword(database, { token, passwordHash }, gateway.clock.nowMs());
     if (userId === null) throw deadLink();
     const email = link.email ?? '';
     await users.attempts.forget({ kind: 'sign-in', of: email });
@@ -136,7 +143,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
 
   'POST /auth/verify-email': async ({ context: { users, database, gateway }, body: { token }, request }) => {
     users.attempts.takeFrom(request.ip);
-    const proven = await proveEmail(database, token, Date.now());
+    const proven = await proveEmail(database, token, gateway.clock.nowMs());
     if (!proven) throw deadLink();
     const { userId, email, before } = proven;
     await payPromisedCredit(database, userId, { creditOnce: users.creditOnce, mustProveEmail: gateway.config.smtp !== null });
@@ -149,14 +156,19 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const { users, database } = context;
     if (!users.mailer) throw new ApiError('conflict', 'E-mails cannot be sent from here. Ask the operator.');
     await users.attempts.take(request.ip, { kind: 'password-reset', of: session.email });
-    const token = await createProofLink(database, { userId: session.userId, email: session.email }, Date.now());
+    const token = await createProofLink(
+      database,
+      { userId: session.userId, email: session.email },
+      context.gateway.clock.nowMs(),
+    );
     users.mailer.sendLater({ to: session.email, ...verifyMail(linkTo(context, '/verify-email', token)) });
     return changed(done, null);
   },
 
-  'POST /auth/invitation': async ({ context: { users, database }, body: { token }, request }) => {
+  'POST /auth/invitation': async ({ context, body: { token }, request }) => {
+    const { users, database, gateway } = context;
     users.attempts.takeFrom(request.ip);
-    const invitation = await findInvitation(database, token, Date.now());
+    const invitation = await findInvitation(database, token, gateway.clock.nowMs());
     if (!invitation) throw deadLink();
     const { accountName, role, email, invitedBy, isUser, expiresAtMs } = invitation;
     const expires_at = new Date(expiresAtMs).toISOString();
@@ -166,7 +178,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
   'POST /auth/invitation/accept': async ({ context, body: { token, name, password }, session, request, reply }) => {
     const { users, database } = context;
     users.attempts.takeFrom(request.ip);
-    const invitation = await findInvitation(database, token, Date.now());
+    const invitation = await findInvitation(database, token, context.gateway.clock.nowMs());
     if (!invitation) throw deadLink();
     if (!session && invitation.isUser) throw signInFirst();
     if (!session && (name === undefined || password === undefined)) {
@@ -176,7 +188,9 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       name: checkName(name!),
       passwordHash: await checkNewPassword(password!, { email: invitation.email }),
     };
-    const { accountId, userId, role } = acceptedOrThrow(await acceptInvitation(database, token, by, Date.now()));
+    const { accountId, userId, role } = acceptedOrThrow(
+      await acceptInvitation(database, token, by, context.gateway.clock.nowMs()),
+    );
     if (!session) setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
     const { email } = invitation;
     const change = { action: 'member.join', subject: userId, accountId, before: null, after: { email, role } };
@@ -211,7 +225,7 @@ async function sendResetLink(context: ServerContext, email: string): Promise<voi
   try {
     const user = await findUser(database, { email });
     if (!user) return;
-    const token = await createResetLink(database, { user, mailed: true }, Date.now());
+    const token = await createResetLink(database, { user, mailed: true }, gateway.clock.nowMs());
     await users.mailer?.send({ to: email, ...passwordResetMail(linkTo(context, '/reset-password', token)) });
   } catch (err) {
     gateway.log.error({ err }, 'a link for a new password could not be sent');

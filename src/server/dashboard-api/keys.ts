@@ -20,7 +20,7 @@ const pageRows = 50;
 export const keysHandlers: Handlers<typeof keysEndpoints> = {
   'GET /accounts/:account/keys': async ({ context, account, query }) => {
     const { mode, search: text, state: states, limit = pageRows, cursor = null } = query;
-    const nowMs = context.gateway.nowMs();
+    const nowMs = context.gateway.clock.nowMs();
     const { accountId } = account;
     const page = await searchKeys(context.database, { accountId, mode, text, states, nowMs, limit, cursor });
     if (!page) throw invalidRequest('cursor', '`cursor` must be the `next_cursor` of the page before, unchanged.');
@@ -107,7 +107,7 @@ function readControls({ gateway }: ServerContext, fields: ControlFields): KeyCon
     tokensPerMinute: fields.tokens_per_minute,
     concurrentRequests: fields.concurrent_requests,
     ...(addresses !== undefined && { allowedAddresses: addresses && readAddresses(addresses) }),
-    ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.nowMs()) }),
+    ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readExpiry(expiresAt, gateway.clock.nowMs()) }),
   };
 }
 
@@ -152,7 +152,7 @@ async function toKey(context: ServerContext, listing: KeyListing): Promise<Key> 
 }
 
 export async function toKeys({ database, gateway }: ServerContext, listings: readonly KeyListing[]): Promise<readonly Key[]> {
-  const nowMs = gateway.nowMs();
+  const nowMs = gateway.clock.nowMs();
   const ids = listings.map(({ id }) => id);
   const [spend, uses] = [await readKeySpending(database.read, ids, nowMs), await readKeyUses(database, ids)];
   return listings.map(({ account_id: _account, ...listing }) => ({

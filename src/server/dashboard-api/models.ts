@@ -6,7 +6,7 @@ import { describeCatalogue } from './model-catalogue.ts';
 
 export const modelsHandlers: Handlers<typeof modelsEndpoints> = {
   'GET /accounts/:account/models': async ({ context, account }) => {
-    const { catalog, config, searchers, nowMs } = context.gateway;
+    const { catalog, config, searchers, clock } = context.gateway;
     const prices = await readAccountPrices(context.database, account.accountId);
     if (!prices) throw new Error(`the account ${account.accountId} has members and no row`);
     return describeCatalogue({
@@ -14,7 +14,7 @@ export const modelsHandlers: Handlers<typeof modelsEndpoints> = {
       config,
       multiplierPpmOf: (modelId) => prices.modelMultipliersPpm.get(modelId) ?? prices.multiplierPpm,
       isSearchLive: searchers.live !== null,
-      nowMs: nowMs(),
+      nowMs: clock.nowMs(),
     });
   },
 };

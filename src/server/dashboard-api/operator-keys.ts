@@ -14,7 +14,7 @@ const pageRows = 50;
 export const operatorKeysHandlers: Handlers<typeof operatorKeysEndpoints> = {
   'GET /operator/keys': async ({ context, query }) => {
     const { search: text, account: accountId, mode, state: states, limit = pageRows, cursor = null } = query;
-    const nowMs = context.gateway.nowMs();
+    const nowMs = context.gateway.clock.nowMs();
     const page = await searchKeys(context.database, { accountId, mode, text, states, nowMs, limit, cursor });
     if (!page) throw invalidRequest('cursor', '`cursor` must be the `next_cursor` of the page before, unchanged.');
     return { data: await withAccounts(context, page.keys), next_cursor: page.next };

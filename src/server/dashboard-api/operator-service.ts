@@ -24,7 +24,7 @@ export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> 
     const { config, routing } = context.gateway;
     const routes = Map.groupBy(routing.health.states(), ({ provider }) => provider);
     const models = countModels(context);
-    const toMs = context.gateway.nowMs();
+    const toMs = context.gateway.clock.nowMs();
     const days = await readProviders(context.database.read, { fromMs: toMs - dayMs, toMs });
     const data = Object.entries(config.providers).map(([name, provider]) => ({
       name,
@@ -41,7 +41,7 @@ export const operatorServiceHandlers: Handlers<typeof operatorServiceEndpoints> 
 
   'GET /operator/catalogue': async ({ context: { gateway } }) => {
     const { catalog, config } = gateway;
-    const found = checkCatalog(catalog, { markup: config.pricing.markup, nowMs: gateway.nowMs() });
+    const found = checkCatalog(catalog, { markup: config.pricing.markup, nowMs: gateway.clock.nowMs() });
     const problems = Map.groupBy(found, ({ id }) => id);
     const describe = (model: Model | ImageModel, type: CatalogueModel['type']) => ({
       id: model.id,

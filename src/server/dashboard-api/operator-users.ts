@@ -32,7 +32,7 @@ export const operatorUsersHandlers: Handlers<typeof operatorUsersEndpoints> = {
   'POST /operator/users/:user/reset-link': async ({ context, params }) => {
     const user = await findUser(context.database, { id: params.user });
     if (!user) throw new ApiError('not_found', 'There is no such user.');
-    const token = await createResetLink(context.database, { user, mailed: false }, Date.now());
+    const token = await createResetLink(context.database, { user, mailed: false }, context.gateway.clock.nowMs());
     const change = { action: 'user.reset-link', subject: user.id, before: null, after: { email: user.email } };
     return changed({ link: linkTo(context, '/reset-password', token) }, change);
   },

@@ -17,7 +17,7 @@ const errorsShown = 10;
 export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
   'GET /accounts/:account/overview': async ({ context, account: { accountId }, query: { mode } }) => {
     const { database, gateway } = context;
-    const nowMs = gateway.nowMs();
+    const nowMs = gateway.clock.nowMs();
     const ledgerId = ledgerIdOf(accountId, mode);
     const days = lastDays(nowMs, daysShown);
     const range = { fromDay: days[0]!, toDay: days.at(-1)! };
@@ -41,7 +41,7 @@ export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
 
   'GET /accounts/:account/overview/costs': async ({ context, account: { accountId }, query: { mode, by } }) => {
     const { database, gateway } = context;
-    const days = lastDays(gateway.nowMs(), daysShown);
+    const days = lastDays(gateway.clock.nowMs(), daysShown);
     const range = { fromDay: days[0]!, toDay: days.at(-1)! };
     const sums = await sumDays(database.read, { of: { ledgerId: ledgerIdOf(accountId, mode) }, ...range, by });
     const series = toSeries(sums, days);

@@ -53,7 +53,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     const change = { action: 'user.email', subject: userId, before: { email: session.email }, after: { email } };
     if (users.mailer) {
       await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
-      const token = await createProofLink(database, { userId, email }, Date.now());
+      const token = await createProofLink(database, { userId, email }, context.gateway.clock.nowMs());
       users.mailer.sendLater({ to: email, ...verifyMail(linkTo(context, '/verify-email', token)) });
       return changed({ next: 'check-email' }, null);
     }
@@ -74,13 +74,13 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     const passwordHash = await checkNewPassword(body.new_password, { email: session.email, param: 'new_password' });
     await database.write
       .transaction()
-      .execute((transaction) => replacePassword(transaction, { userId, passwordHash }, Date.now()));
+      .execute((transaction) => replacePassword(transaction, { userId, passwordHash }, context.gateway.clock.nowMs()));
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
     return changed(done, { action: 'user.password', subject: userId, before: null, after: null });
   },
 
-  'GET /profile/sessions': async ({ context: { database }, session }) => {
-    const sessions = await listSessions(database, session.userId, Date.now());
+  'GET /profile/sessions': async ({ context: { database, gateway }, session }) => {
+    const sessions = await listSessions(database, session.userId, gateway.clock.nowMs());
     return {
       data: sessions.map(({ id, createdAt, renewedAt, expiresAt, address, userAgent }) => ({
         id,

@@ -56,8 +56,8 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     return changed(done, { action: 'member.leave', subject: session.userId, before: { role: before }, after: null });
   },
 
-  'GET /accounts/:account/invitations': async ({ context: { database }, account: { accountId } }) => {
-    const invitations = await listInvitations(database, accountId, Date.now());
+  'GET /accounts/:account/invitations': async ({ context: { database, gateway }, account: { accountId } }) => {
+    const invitations = await listInvitations(database, accountId, gateway.clock.nowMs());
     return {
       data: invitations.map(({ id, email, role, invitedBy, createdAtMs, expiresAtMs }) => ({
         id,
@@ -104,7 +104,11 @@ export async function inviteTo(context: ServerContext, { accountId, email, role,
     throw new ApiError('conflict', 'This e-mail address is a member already.', { param: 'email' });
   }
   const mailed = users.mailer !== null;
-  const { id, token } = await invite(database, { accountId, email, role, invitedBy: session.userId, mailed }, Date.now());
+  const { id, token } = await invite(
+    database,
+    { accountId, email, role, invitedBy: session.userId, mailed },
+    context.gateway.clock.nowMs(),
+  );
   const link = linkTo(context, '/invitation', token);
   users.mailer?.sendLater({ to: email, ...invitationMail({ accountName, invitedBy: session.name, role, link }) });
   return changed(

@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
 import { ledgerIdOf, type Ledger } from '../../ledger/commands.ts';
 import { createLedgers } from '../../ledger/create-ledgers.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
 import { Authentication } from '../../users/authentication.ts';
@@ -35,6 +36,7 @@ type UsersInput = {
   readonly ledger: Ledger;
   readonly publicUrl: () => string;
   readonly log: Logger;
+  readonly clock: Clock;
 };
 
 export function openUsers({ ledger, ...input }: UsersInput): Users {
@@ -44,7 +46,7 @@ export function openUsers({ ledger, ...input }: UsersInput): Users {
   return {
     ...ports,
     authentication: new Authentication({ ...input, ...ports }),
-    attempts: new AttemptLimits(input.database, Date.now),
+    attempts: new AttemptLimits(input.database, input.clock.nowMs),
     mailer,
     sendWarning: mailer && warnOwners(mailer, input),
     publicUrl: input.publicUrl,

@@ -28,7 +28,7 @@ export class KnownAnswers {
   }
 
   isValid(key: ApiKey): boolean {
-    return this.#context.keys.isCurrent(key) && (key.expiresAtMs === null || this.gateway.nowMs() < key.expiresAtMs);
+    return this.#context.keys.isCurrent(key) && (key.expiresAtMs === null || this.gateway.clock.nowMs() < key.expiresAtMs);
   }
 
   recall(request: KnownRequest): RecalledAnswer | null {

@@ -19,6 +19,7 @@ import type { Tracing } from '../middleware/trace.ts';
 import { ByteLane } from './byte-lane.ts';
 import { KnownAnswers, type KnownContext } from './known-answers.ts';
 import { isPlain, type Known, type KnownHead, KnownRequests } from './known-requests.ts';
+import type { CancelTimer } from '../../lib/clock.ts';
 
 /** A request that was begun here: whoever it is handed on to takes up what has been done. */
 type Begun = {
@@ -53,14 +54,14 @@ export class KnownLane {
   readonly #bytes: ByteLane;
   readonly #known: KnownRequests;
   readonly #begun = new WeakMap<IncomingMessage, Begun>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopSweeping: CancelTimer;
 
   constructor(context: KnownContext, options: LaneOptions) {
     this.#options = options;
     this.#known = new KnownRequests(options.headerNames);
     this.#answers = new KnownAnswers(context);
     this.#bytes = new ByteLane({ ...options, answers: this.#answers, bodyOf: (answer) => this.#known.bodyOf(answer) });
-    this.#timer = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+    this.#stopSweeping = context.gateway.clock.every(sweepEveryMs, () => this.#sweep());
   }
 
   /** Whether there is an answer of which Node's server knows nothing. */
@@ -69,7 +70,7 @@ export class KnownLane {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopSweeping();
   }
 
   /** A listener that answers what is known, and lets `handle` do the rest. */

@@ -10,7 +10,7 @@ import type { ServerContext } from '../context.ts';
 
 /** A Fastify onRequest hook. Throws ApiError 401, 403, or 429 where too many wrong keys came from. */
 export function authenticate({ keys, gateway }: ServerContext) {
-  const failedKeys = createFailedKeys(gateway.config.limits.failed_keys_per_minute, gateway.nowMs);
+  const failedKeys = createFailedKeys(gateway.config.limits.failed_keys_per_minute, gateway.clock.nowMs);
   return async (request: FastifyRequest): Promise<void> => {
     const { auth = 'required', queryKey = false } = request.routeOptions.config;
     if (auth === 'none' || request.is404) return;
@@ -27,11 +27,11 @@ export function authenticate({ keys, gateway }: ServerContext) {
 }
 
 /** From here on the request is this key's. Throws ApiError 401 or 403 where the key may not be used now, or not from there. */
-export function useKey({ config, nowMs }: ServerContext['gateway'], key: ApiKey, request: FastifyRequest): void {
+export function useKey({ config, clock }: ServerContext['gateway'], key: ApiKey, request: FastifyRequest): void {
   if (key.mode === 'test' && !config.test_mode.enabled) {
     throw new ApiError('invalid_api_key', 'Test keys are switched off here (`test_mode.enabled`). Use a live key.');
   }
-  checkStanding(key, nowMs());
+  checkStanding(key, clock.nowMs());
   checkAddress(key, request.ip);
   request.apiKey = key;
   noteKey(request.trace, key);

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newIdWithPrefix } from '../../lib/ids.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../context.ts';
 import type { EndedRequest, EndedRequests, Traced } from '../ended-requests.ts';
 import type { KnownLane } from '../known/known-lane.ts';
@@ -11,18 +12,20 @@ type Begun = Omit<Traced, 'trace'>;
 /** Begins requests and ends them: each has an id from its beginning, and its line is written whatever becomes of it. */
 export class Tracing {
   readonly #ended: EndedRequests;
+  readonly #clock: Clock;
 
-  constructor(ended: EndedRequests) {
+  constructor(ended: EndedRequests, clock: Clock) {
     this.#ended = ended;
+    this.#clock = clock;
   }
 
   /** Whoever begins a request must end it. */
   begin({ method, route, publicUrl }: Begun): Traced {
-    return { trace: { requestId: newIdWithPrefix('req'), startedAtMs: performance.now() }, method, route, publicUrl };
+    return { trace: { requestId: newIdWithPrefix('req'), startedAtMs: this.#clock.elapsedMs() }, method, route, publicUrl };
   }
 
   end(traced: Traced, { status, isClientGone }: Pick<EndedRequest, 'status' | 'isClientGone'>): void {
-    this.#ended.note({ traced, status, tookMs: performance.now() - traced.trace.startedAtMs, isClientGone });
+    this.#ended.note({ traced, status, tookMs: this.#clock.elapsedMs() - traced.trace.startedAtMs, isClientGone });
   }
 
   /** Begins a request that ends by itself, with its answer. `onClose`: called then. */

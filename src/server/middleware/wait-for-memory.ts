@@ -12,7 +12,7 @@ import type { Place, WaitingRoom } from '../waiting-room.ts';
 export type MemoryWait = ReturnType<typeof waitForMemory>;
 
 /** Two Fastify hooks, before and after a body is read, and whether a socket's lateness is our affair instead of Node's. */
-export function waitForMemory({ gateway: { config, runs } }: Pick<ServerContext, 'gateway'>, room: WaitingRoom) {
+export function waitForMemory({ gateway: { config, runs, clock } }: Pick<ServerContext, 'gateway'>, room: WaitingRoom) {
   const { body_limit_bytes: bytesMax, arrival_timeout_ms: arrivalTimeoutMs } = config.server;
   const arriving = new WeakMap<FastifyRequest, () => void>();
   const timedHere = new WeakSet<Socket>();
@@ -31,12 +31,12 @@ export function waitForMemory({ gateway: { config, runs } }: Pick<ServerContext,
       place.leave();
     });
     await turnOf(place, reply);
-    const timer = setTimeout(() => {
+    const cancel = clock.after(arrivalTimeoutMs, () => {
       place.leave();
       answerLate(socket);
-    }, arrivalTimeoutMs);
+    });
     arriving.set(request, () => {
-      clearTimeout(timer);
+      cancel();
       timedHere.delete(socket);
       if (request.body instanceof Uint8Array) place.shrinkTo(request.body.length);
     });
