@@ -9,7 +9,7 @@ import { openDatabase } from '../src/db/database.ts';
 import { createKey } from '../src/keys/manage-keys.ts';
 import { type Ledger, type LedgerId, ledgerIdOf } from '../src/ledger/commands.ts';
 import { createLedgers } from '../src/ledger/create-ledgers.ts';
-import { record } from '../src/ledger/fixture.ts';
+import { record } from '../tests/support/ledger/test-ledger.ts';
 import { openLedger } from '../src/ledger/open-ledger.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { micros } from '../src/lib/money.ts';

@@ -5,7 +5,7 @@ import { AnswerCollector, answerEvents, type Answer } from './answer.ts';
 import { CustomInputDecoder, decodeCustomInput } from './custom-tools-input.ts';
 import { lowerCustomTools, raiseCustomAnswer, raiseCustomCalls } from './custom-tools.ts';
 import type { StreamEvent } from './event.ts';
-import { emptyRequest } from './fixture.ts';
+import { emptyRequest } from '../../tests/support/canonical/empty-request.ts';
 import type { CanonicalRequest, Tool } from './request.ts';
 
 const patch: Tool = { name: 'apply_patch', description: 'Edits files.', parameters: null, strict: null, kind: 'custom' };

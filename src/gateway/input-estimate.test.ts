@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pngHead } from '../lib/image-tokens.fixture.ts';
+import { pngHead } from '../../tests/support/images/png-head.ts';
 import { estimateInput } from './input-estimate.ts';
 import type { ChosenRoute } from './route.ts';
 

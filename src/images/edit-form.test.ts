@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ApiError } from '../canonical/errors.ts';
 import { readEditForm, type FormPart } from './edit-form.ts';
-import { editing } from './fixture.ts';
+import { editing } from '../../tests/support/images/image-models.ts';
 import { checkImageRequest, parseImageRequest } from './image-request.ts';
 
 const png = Buffer.from(

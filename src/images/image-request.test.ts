@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ApiError } from '../canonical/errors.ts';
 import type { ImageModel } from '../canonical/image-model.ts';
-import { editing, referring, shaped, sized } from './fixture.ts';
+import { editing, referring, shaped, sized } from '../../tests/support/images/image-models.ts';
 import { checkImageRequest, parseImageRequest } from './image-request.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

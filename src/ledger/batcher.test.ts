@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createBatcher, type BatchRunner, LedgerUnavailable } from './batcher.ts';
 import type { Command } from './commands.ts';
-import { creditOf } from './fixture.ts';
+import { creditOf } from '../../tests/support/ledger/test-ledger.ts';
 import type { Reply } from './sqlite-store.ts';
 
 /** A credit of this amount cannot be run. */

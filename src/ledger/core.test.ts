@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Micros } from '../lib/money.ts';
 import type { Command } from './commands.ts';
 import { runCommands } from './core.ts';
-import { creditOf, emptyBook, extendOf, reserveOf, settleOf, startMs } from './fixture.ts';
+import { creditOf, emptyBook, extendOf, reserveOf, settleOf, startMs } from '../../tests/support/ledger/test-ledger.ts';
 
 const ledgerId = 'acc:live';
 const hold = { holdId: 'h', ledgerId, keyId: 'k' } as const;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createBatcher, LedgerUnavailable } from './batcher.ts';
 import type { Command, Ledger } from './commands.ts';
-import { creditOf, reserveOf, settleOf } from './fixture.ts';
+import { creditOf, reserveOf, settleOf } from '../../tests/support/ledger/test-ledger.ts';
 import { createRetryingRunner, type Clock, type RetriedStore } from './postgres-runner.ts';
 import type { Reply } from './sqlite-store.ts';
 

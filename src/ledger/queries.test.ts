@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
-import { openTestDatabase } from './fixture.ts';
+import { openTestDatabase } from '../../tests/support/ledger/test-ledger.ts';
 
 test('a page is read in the order of its index, however many charges there are', async (t) => {
   const database = await openTestDatabase(t);

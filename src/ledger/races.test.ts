@@ -7,7 +7,7 @@ import { type BatchRunner, createBatcher } from './batcher.ts';
 import { availableMicrosOf, type Book } from './book.ts';
 import type { Command, Ledger } from './commands.ts';
 import { runCommands } from './core.ts';
-import { creditOf, emptyBook, extendOf, reserveOf, settleOf, startMs } from './fixture.ts';
+import { creditOf, emptyBook, extendOf, reserveOf, settleOf, startMs } from '../../tests/support/ledger/test-ledger.ts';
 
 const ledgerId = 'acc:live';
 const settings = { numRuns: Number(process.env['TOLLGATE_RACES'] ?? 500) };

@@ -7,7 +7,7 @@ import { type Database, sqlitePathOf } from '../db/database.ts';
 import { micros } from '../lib/money.ts';
 import type { Command } from './commands.ts';
 import { type Expire, runCommands } from './core.ts';
-import { addAccount, emptyBook, openTestDatabase, reserveOf, settleOf, startMs } from './fixture.ts';
+import { addAccount, emptyBook, openTestDatabase, reserveOf, settleOf, startMs } from '../../tests/support/ledger/test-ledger.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { verify } from './verify.ts';
 

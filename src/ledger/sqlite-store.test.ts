@@ -5,7 +5,7 @@ import { type Database, sqlitePathOf } from '../db/database.ts';
 import { connectSqlite } from '../db/sqlite-connection.ts';
 import { micros } from '../lib/money.ts';
 import type { Command } from './commands.ts';
-import { addAccount, creditOf, openTestDatabase, reserveOf, settleOf, startMs } from './fixture.ts';
+import { addAccount, creditOf, openTestDatabase, reserveOf, settleOf, startMs } from '../../tests/support/ledger/test-ledger.ts';
 import { readBalance } from './queries.ts';
 import { type Owner, SqliteLease } from './sqlite-lease.ts';
 import { SqliteStore } from './sqlite-store.ts';

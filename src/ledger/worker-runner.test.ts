@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { sqlitePathOf } from '../db/database.ts';
 import { createBatcher, LedgerUnavailable } from './batcher.ts';
-import { creditOf, openTestDatabase } from './fixture.ts';
+import { creditOf, openTestDatabase } from '../../tests/support/ledger/test-ledger.ts';
 import { startWorker } from './worker-runner.ts';
 
 const ledgerId = 'acc:live';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import sharp from 'sharp';
-import { pngHead } from './image-tokens.fixture.ts';
+import { pngHead } from '../../tests/support/images/png-head.ts';
 import { estimateImageTokens, readImageSize, type ImageVendor } from './image-tokens.ts';
 
 const table: [vendor: ImageVendor, width: number, height: number, tokens: number][] = [

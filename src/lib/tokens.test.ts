@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ImageVendor } from './image-tokens.ts';
-import { pngHead } from './image-tokens.fixture.ts';
+import { pngHead } from '../../tests/support/images/png-head.ts';
 import { estimateInputTokens, tokensFromBytes, utf8Length } from './tokens.ts';
 
 const upperOfPart = (part: unknown) => estimateInputTokens({ content: [part] }).upper;

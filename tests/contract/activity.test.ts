@@ -5,7 +5,7 @@ import { Activity, type EndedRequest } from '../../src/activity/activity.ts';
 import { removeOutdated } from '../../src/activity/activity-rows.ts';
 import { listRecentErrors, readProviders, sumActivity } from '../../src/activity/queries.ts';
 import type { Database } from '../../src/db/database.ts';
-import { startMs } from '../../src/ledger/fixture.ts';
+import { startMs } from '../support/ledger/test-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 

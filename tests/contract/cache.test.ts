@@ -16,7 +16,7 @@ import { nameRequest } from '../../src/idempotency/request-name.ts';
 import { openKeyStore } from '../../src/keys/key-store.ts';
 import { digestKeyFrom } from '../../src/keys/key-text.ts';
 import { createKey } from '../../src/keys/manage-keys.ts';
-import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -29,7 +29,7 @@ const responseOf = (body: string): WholeResponse => ({
   contentType: 'text/plain',
   headers: { 'x-a': 'b' },
   body,
-  // What settlements here charge, with the tokens of the fixture's record.
+  // The cost of each settlement in this file, and the tokens of its record.
   worth: { costMicros: micros(30), inputTokens: 100, outputTokens: 10 },
 });
 const response = responseOf('héllo '.repeat(10_000));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type DailySumsQuery, sumDays, sumRange } from '../../src/ledger/daily-sums.ts';
-import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { type ChargeFilter, listCharges, readBalance } from '../../src/ledger/queries.ts';
 import { readKeySpending, readSpending } from '../../src/ledger/spending.ts';
 import { listStatement, type StatementLine } from '../../src/ledger/statement.ts';

@@ -8,8 +8,8 @@ import { micros } from '../../src/lib/money.ts';
 import { availableMicrosOf, windowKey } from '../../src/ledger/book.ts';
 import type { Command, LedgerId, Outcome } from '../../src/ledger/commands.ts';
 import { type Expire, runCommands } from '../../src/ledger/core.ts';
-import { emptyBook, extendOf, insertAccount, reserveOf, settleOf } from '../../src/ledger/fixture.ts';
-import { LedgerModel } from '../../src/ledger/model.ts';
+import { emptyBook, extendOf, insertAccount, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
+import { LedgerModel } from '../support/ledger/reference-model.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { onEachStore } from './stores.ts';
 

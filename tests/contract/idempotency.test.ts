@@ -10,7 +10,7 @@ import type { StoredResponse } from '../../src/canonical/stored-response.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { micros } from '../../src/lib/money.ts';
-import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const secret = Buffer.from('a secret');
@@ -20,7 +20,7 @@ const response: StoredResponse = {
   contentType: 'text/plain',
   headers: { 'x-a': 'b' },
   body: 'héllo '.repeat(10_000),
-  // What settlements here charge, with the tokens of the fixture's record.
+  // The cost of each settlement in this file, and the tokens of its record.
   worth: { costMicros: micros(30), inputTokens: 100, outputTokens: 10 },
 };
 const never = new AbortController().signal;

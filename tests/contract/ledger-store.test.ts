@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type Micros, micros, zeroMicros } from '../../src/lib/money.ts';
 import type { Expire } from '../../src/ledger/core.ts';
-import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { listCharges, readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { onEachStore, type StoreKind } from './stores.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setThreshold, warnOfLowBalances } from '../../src/billing/low-balance.ts';
 import type { Database } from '../../src/db/database.ts';
-import { addAccount } from '../../src/ledger/fixture.ts';
+import { addAccount } from '../support/ledger/test-ledger.ts';
 import { openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
 import { onEachStore, type StoreKind } from './stores.ts';

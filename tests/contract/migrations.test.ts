@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
-import { extendOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { extendOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { onEachStore } from './stores.ts';
 

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '../../src/db/database.ts';
 import type { Micros } from '../../src/lib/money.ts';
-import { addAccount, creditOf, reserveOf, settleOf } from '../../src/ledger/fixture.ts';
+import { addAccount, creditOf, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
@@ -114,7 +114,7 @@ onEachStore((store) => {
 
 /** The ids that a charging process confirmed before it was killed, some time after its first. */
 async function chargeUntilKilled(databaseUrl: string, name: string, afterMs: number): Promise<readonly string[]> {
-  const program = fileURLToPath(new URL('../../src/ledger/charging-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../support/ledger/charging-process.ts', import.meta.url));
   const child = spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   for await (const bytes of child.stdout) {

@@ -11,7 +11,7 @@ import type { PaymentNews } from '../../src/billing/read-event.ts';
 import { openTopUp } from '../../src/billing/top-ups.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Ledger } from '../../src/ledger/commands.ts';
-import { addAccount } from '../../src/ledger/fixture.ts';
+import { addAccount } from '../support/ledger/test-ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';

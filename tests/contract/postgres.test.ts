@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { DatabaseUnusable } from '../../src/db/database-error.ts';
 import { connectPool } from '../../src/db/postgres-pool.ts';
 import type { Ledger } from '../../src/ledger/commands.ts';
-import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
 import { ledgerPool } from '../../src/ledger/postgres-ledger.ts';
 import { PostgresLease } from '../../src/ledger/postgres-lease.ts';

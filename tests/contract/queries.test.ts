@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { listCharges, readBalance } from '../../src/ledger/queries.ts';
 import type { UsageCursor } from '../../src/ledger/usage-cursor.ts';
 import { verify } from '../../src/ledger/verify.ts';

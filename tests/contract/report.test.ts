@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { micros } from '../../src/lib/money.ts';
-import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { addAccount, creditOf, record, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { report, type ReportGroup } from '../../src/ledger/report.ts';
 import { onEachStore } from './stores.ts';
 

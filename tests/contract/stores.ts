@@ -5,7 +5,7 @@ import { type Database, openDatabase, sqlitePathOf } from '../../src/db/database
 import { connectSqlite } from '../../src/db/sqlite-connection.ts';
 import type { Command } from '../../src/ledger/commands.ts';
 import type { Expire } from '../../src/ledger/core.ts';
-import { openTestDatabase, startMs } from '../../src/ledger/fixture.ts';
+import { openTestDatabase, startMs } from '../support/ledger/test-ledger.ts';
 import { ledgerPool } from '../../src/ledger/postgres-ledger.ts';
 import { PostgresLease } from '../../src/ledger/postgres-lease.ts';
 import { PostgresStore } from '../../src/ledger/postgres-store.ts';

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/db/database.ts';
 import { keepPrice, type UnitPrices } from '../../src/canonical/price-terms.ts';
 import { micros, type PicosPerToken } from '../../src/lib/money.ts';
-import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../../src/ledger/fixture.ts';
+import { addAccount, creditOf, extendOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
 import { type Problem, verify } from '../../src/ledger/verify.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
@@ -249,7 +249,7 @@ onEachStore((store) => {
   }
 });
 
-/** Ten tokens of output, which the fixture's record has, come to 30 microdollars, and cost the operator 1. */
+/** A price for which a record's ten output tokens cost the account 30 microdollars and the operator 1. */
 const free = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, search: 0n, image: 0n } as unknown as UnitPrices;
 const price = keepPrice({
   list: { ...free, output: 3_000_000 as PicosPerToken },

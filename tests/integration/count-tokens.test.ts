@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
-import { pngHead } from '../../src/lib/image-tokens.fixture.ts';
+import { pngHead } from '../support/images/png-head.ts';
 import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';

@@ -1,7 +1,7 @@
 // `POST /v1/images/edits` as a form, the way OpenAI's clients send it.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { gif, png } from '../../src/providers/image-fixture.ts';
+import { gif, png } from '../support/images/local-image-provider.ts';
 import type { Reply } from '../support/http.ts';
 import { generations, prompt, startImageGateway, urlsOf } from '../support/image-gateway.ts';
 import { inputs } from '../support/image-upstreams.ts';

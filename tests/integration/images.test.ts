@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { updateAccount } from '../../src/accounts/manage-accounts.ts';
-import { gif, png } from '../../src/providers/image-fixture.ts';
+import { gif, png } from '../support/images/local-image-provider.ts';
 import { prompt, startImageGateway, urlsOf, type Answer, type Body } from '../support/image-gateway.ts';
 import { imagePaths, inputs } from '../support/image-upstreams.ts';
 

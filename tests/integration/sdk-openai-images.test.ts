@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import OpenAI, { BadRequestError, toFile } from 'openai';
-import { gif, png } from '../../src/providers/image-fixture.ts';
+import { gif, png } from '../support/images/local-image-provider.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { playImageProviders } from '../support/image-upstreams.ts';
 

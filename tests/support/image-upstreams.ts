@@ -1,5 +1,5 @@
 // The providers of images as a local upstream plays them: OpenAI, Black Forest Labs and Gemini.
-import { gif, png } from '../../src/providers/image-fixture.ts';
+import { gif, png } from './images/local-image-provider.ts';
 import { answerJson, answerStatus, type LocalUpstream, type Script } from './upstream.ts';
 
 export const imagePaths = {

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addAccount, creditOf, extendOf, openTestDatabase, reserveOf, settleOf, startMs } from '../../ledger/fixture.ts';
+import {
+  addAccount,
+  creditOf,
+  extendOf,
+  openTestDatabase,
+  reserveOf,
+  settleOf,
+  startMs,
+} from '../../../tests/support/ledger/test-ledger.ts';
 import { SqliteStore } from '../../ledger/sqlite-store.ts';
 import { verify } from '../../ledger/verify.ts';
 import { sqlitePathOf } from '../database.ts';

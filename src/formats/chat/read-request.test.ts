@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { emptyRequest } from '../../canonical/fixture.ts';
+import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { Message } from '../../canonical/request.ts';
 import type { JsonObject } from '../format.ts';
 import { contextFor } from './fixture.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import { emptyRequest } from '../../canonical/fixture.ts';
+import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { CanonicalRequest, Message, Signature, ThinkingPart } from '../../canonical/request.ts';
 import { SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';

@@ -15,7 +15,7 @@ import {
   png,
   startProvider,
   type LocalProvider,
-} from '../image-fixture.ts';
+} from '../../../tests/support/images/local-image-provider.ts';
 import { createBflImages } from './images.ts';
 
 const bflImages = createBflImages({ pollFirstMs: 2, pollMaxMs: 5 });

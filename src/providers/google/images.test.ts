@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answerJson, answerStatus } from '../../../tests/support/upstream.ts';
-import { answerEndlessly, apiKey, failureOf, gif, imageOf, jobFor, mediaTypesOf, png, startProvider } from '../image-fixture.ts';
+import {
+  answerEndlessly,
+  apiKey,
+  failureOf,
+  gif,
+  imageOf,
+  jobFor,
+  mediaTypesOf,
+  png,
+  startProvider,
+} from '../../../tests/support/images/local-image-provider.ts';
 import { googleImages } from './images.ts';
 
 const path = '/v1beta/models/model-x:generateContent';

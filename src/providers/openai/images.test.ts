@@ -12,7 +12,7 @@ import {
   mediaTypesOf,
   png,
   startProvider,
-} from '../image-fixture.ts';
+} from '../../../tests/support/images/local-image-provider.ts';
 import { compatibleImages, openaiImages } from './images.ts';
 import { writeForm } from './multipart.ts';
 

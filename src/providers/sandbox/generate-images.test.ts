@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readImage } from '../../lib/image.ts';
-import { jobFor } from '../image-fixture.ts';
+import { jobFor } from '../../../tests/support/images/local-image-provider.ts';
 import type { ImageConnection, ImageJob, ImageJobResult } from '../image-provider.ts';
 import { sandboxImages } from './generate-images.ts';
 

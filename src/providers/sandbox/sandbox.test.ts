@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Check } from 'typebox/schema';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
-import { emptyRequest } from '../../canonical/fixture.ts';
+import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
 import type { SandboxOptions } from '../provider.ts';

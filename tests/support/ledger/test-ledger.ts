@@ -1,16 +1,16 @@
-// For tests of the ledger: a database in a temporary folder, accounts and keys in it, and records to charge with.
+// A ledger to test with: a database in a temporary folder, accounts and keys in it, and commands to send.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Kysely } from 'kysely';
-import { type Database, openDatabase } from '../db/database.ts';
-import type { Tables } from '../db/schema.ts';
-import { noUsage } from '../canonical/usage.ts';
-import { type Micros, micros } from '../lib/money.ts';
-import type { Book } from './book.ts';
-import type { ChargeRecord, Credit, Extend, LedgerId, Mode, Reserve, Settle } from './commands.ts';
-import { createLedgers } from './create-ledgers.ts';
+import { type Database, openDatabase } from '../../../src/db/database.ts';
+import type { Tables } from '../../../src/db/schema.ts';
+import { noUsage } from '../../../src/canonical/usage.ts';
+import { type Micros, micros } from '../../../src/lib/money.ts';
+import type { Book } from '../../../src/ledger/book.ts';
+import type { ChargeRecord, Credit, Extend, LedgerId, Mode, Reserve, Settle } from '../../../src/ledger/commands.ts';
+import { createLedgers } from '../../../src/ledger/create-ledgers.ts';
 
 export const startMs = Date.UTC(2026, 10, 21, 12);
 

@@ -1,9 +1,9 @@
-// For tests: a process that charges requests as fast as it can until it is killed, and prints the id of each once it is charged.
+// A process that charges requests as fast as it can until it is killed. It prints the id of each charge that was confirmed.
 // Arguments: the database's URL, then the name of this start.
 import { writeSync } from 'node:fs';
-import { creditOf, reserveOf, settleOf } from './fixture.ts';
-import { openLedger } from './open-ledger.ts';
-import { systemClock } from '../lib/clock.ts';
+import { creditOf, reserveOf, settleOf } from './test-ledger.ts';
+import { openLedger } from '../../../src/ledger/open-ledger.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 const [databaseUrl = '', owner = ''] = process.argv.slice(2);
 const ledgerId = 'acc:live';

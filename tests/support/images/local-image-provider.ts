@@ -1,11 +1,17 @@
-// What the tests of image providers share: a job, a local provider to send it to, and bytes that are images.
+// Shared by the tests of image providers: a job, a local provider that answers it, and the bytes of small images.
 import type { TestContext } from 'node:test';
-import { startUpstream, type LocalUpstream, type Script } from '../../tests/support/upstream.ts';
-import { imageHttpOver } from '../gateway/image-http.ts';
-import { createUpstreams } from '../gateway/upstream.ts';
-import { readImage, type ImageBytes } from '../lib/image.ts';
-import type { ImageConnection, ImageJob, ImageJobFailed, ImageJobResult, ImageProvider } from './image-provider.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { startUpstream, type LocalUpstream, type Script } from '../upstream.ts';
+import { imageHttpOver } from '../../../src/gateway/image-http.ts';
+import { createUpstreams } from '../../../src/gateway/upstream.ts';
+import { readImage, type ImageBytes } from '../../../src/lib/image.ts';
+import type {
+  ImageConnection,
+  ImageJob,
+  ImageJobFailed,
+  ImageJobResult,
+  ImageProvider,
+} from '../../../src/providers/image-provider.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 
 export const apiKey = 'key-of-the-operator';
 

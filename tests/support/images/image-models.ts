@@ -1,5 +1,5 @@
-// Models for the tests of requests: one of each way of saying what an image should be.
-import type { ImageModel } from '../canonical/image-model.ts';
+// Image models for tests: one for each way to say how large an image should be, one that edits, one that takes references.
+import type { ImageModel } from '../../../src/canonical/image-model.ts';
 
 const common = {
   displayName: 'X',

@@ -1,7 +1,7 @@
-// For tests: the ledger once more, as plainly as it can be said. It remembers what happened and adds it up anew each time; it
-// shares no code with the core, so that both are wrong together only if the rules themselves are.
-import type { Command, Outcome } from './commands.ts';
-import type { Expire } from './core.ts';
+// A second, simple implementation of the ledger, which the real one is compared with. It remembers every command and adds them
+// all up again for each answer. It shares no code with the core, so a mistake in one shows as a difference.
+import type { Command, Outcome } from '../../../src/ledger/commands.ts';
+import type { Expire } from '../../../src/ledger/core.ts';
 
 type ModelHold = {
   readonly ledger: string;

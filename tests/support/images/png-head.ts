@@ -1,4 +1,4 @@
-// For tests: the first bytes of a PNG that claims a size.
+// The first bytes of a PNG that claims a size.
 
 export function pngHead(width: number, height: number): Buffer {
   const head = Buffer.alloc(64);

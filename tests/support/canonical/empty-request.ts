@@ -1,5 +1,5 @@
-// For tests: a request that asks for nothing, to be filled in.
-import type { CanonicalRequest } from './request.ts';
+// A canonical request with every field empty. Tests fill in what they need.
+import type { CanonicalRequest } from '../../../src/canonical/request.ts';
 
 export const emptyRequest: CanonicalRequest = {
   system: [],
