@@ -2,7 +2,8 @@
 // for byte, and to no other.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerEvents, type Answer } from '../src/canonical/answer.ts';
+import { answerEvents } from './support/canonical/answers.ts';
+import type { Answer } from '../src/canonical/answer.ts';
 import { lowerCustomTools } from '../src/canonical/custom-tools.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';

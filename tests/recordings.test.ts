@@ -2,7 +2,8 @@
 // The same through the started program is in integration/recordings.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AnswerCollector, answerEvents } from '../src/canonical/answer.ts';
+import { answerEvents } from './support/canonical/answers.ts';
+import { AnswerCollector } from '../src/canonical/answer.ts';
 import type { ClientFormatName } from '../src/canonical/format-name.ts';
 import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
 import { SseParser } from '../src/lib/sse.ts';

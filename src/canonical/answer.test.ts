@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AnswerCollector, answerEvents, type Answer } from './answer.ts';
+import { answerEvents, collect } from '../../tests/support/canonical/answers.ts';
+import { record } from '../../tests/support/plain-record.ts';
+import type { Answer } from './answer.ts';
 import type { Citation, UrlCitation } from './citation.ts';
 import { countOutputBytes, OutputMeter } from './output-bytes.ts';
 import type { AssistantPart } from './request.ts';
 
-const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const anyCitation: fc.Arbitrary<Citation> = record<UrlCitation>({
   type: fc.constant('url' as const),
@@ -39,9 +40,7 @@ const anyAnswer: fc.Arbitrary<Answer> = record({
 test('the events of an answer, collected, are the answer', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
-      const collector = new AnswerCollector();
-      for (const event of answerEvents(answer)) collector.push(event);
-      assert.deepEqual(collector.answer, answer);
+      assert.deepEqual(collect(answerEvents(answer)), answer);
     }),
   );
 });

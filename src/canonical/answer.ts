@@ -1,4 +1,4 @@
-// A whole answer, and its equivalence with a stream: what a non-streaming client gets is what a streaming one could have collected.
+// A whole answer, and how a stream is collected into one: a client that does not stream gets what a streaming one could have collected.
 import type { AssistantPart } from './request.ts';
 import type { Stop, StreamEvent } from './event.ts';
 import type { Usage } from './usage.ts';
@@ -8,40 +8,6 @@ export type Answer = {
   readonly stop: Stop;
   readonly usage: Usage | null;
 };
-
-/** The events of a whole answer, each block in one delta. `collectAnswer(answerEvents(a))` equals `a`. */
-export function* answerEvents(answer: Answer): Generator<StreamEvent> {
-  yield { type: 'start', usage: null };
-  for (const part of answer.content) yield* partEvents(part);
-  yield { type: 'finish', stop: answer.stop, usage: answer.usage };
-}
-
-function* partEvents(part: AssistantPart): Generator<StreamEvent> {
-  switch (part.type) {
-    case 'text':
-      yield { type: 'text-start' };
-      if (part.text !== '') yield { type: 'text-delta', text: part.text };
-      for (const citation of part.citations ?? []) yield { type: 'citation', citation };
-      yield { type: 'text-end' };
-      return;
-    case 'refusal':
-      yield { type: 'refusal-start' };
-      if (part.text !== '') yield { type: 'refusal-delta', text: part.text };
-      yield { type: 'refusal-end' };
-      return;
-    case 'thinking':
-      yield { type: 'thinking-start', redacted: part.redacted };
-      if (part.text !== '') yield { type: 'thinking-delta', text: part.text };
-      if (part.signature) yield { type: 'thinking-signature', signature: part.signature };
-      yield { type: 'thinking-end' };
-      return;
-    case 'tool-call':
-      yield { type: 'tool-call-start', id: part.id, name: part.name, kind: part.kind };
-      if (part.arguments !== '') yield { type: 'tool-call-delta', text: part.arguments };
-      yield { type: 'tool-call-end' };
-      return;
-  }
-}
 
 /** Gathers a stream into an answer. `null` until the stream has finished. */
 export class AnswerCollector {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AnswerCollector, answerEvents, type Answer } from './answer.ts';
+import { answerEvents, collect } from '../../tests/support/canonical/answers.ts';
+import type { Answer } from './answer.ts';
 import { keepCallsConsistent, makeCallsConsistent } from './consistent-calls.ts';
 import type { Stop } from './event.ts';
 import type { ToolCallPart } from './request.ts';
@@ -15,11 +16,9 @@ const answerOf = (ids: readonly string[], reason: Stop['reason']): Answer => ({
 /** Made consistent whole and as a stream, which must agree. */
 function consistent(answer: Answer): { ids: string[]; reason: Stop['reason'] } {
   const whole = makeCallsConsistent(answer);
-  const collector = new AnswerCollector();
-  const keep = keepCallsConsistent();
-  for (const event of answerEvents(answer)) collector.push(keep(event));
+  const streamed = collect(answerEvents(answer).map(keepCallsConsistent()));
   const withoutNew = (value: Answer | null) => JSON.stringify(value).replaceAll(/call_[0-9a-z]{26}/g, 'new');
-  assert.equal(withoutNew(collector.answer), withoutNew(whole));
+  assert.equal(withoutNew(streamed), withoutNew(whole));
   const ids = whole.content.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []));
   return { ids, reason: whole.stop.reason };
 }

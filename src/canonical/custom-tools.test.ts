@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AnswerCollector, answerEvents, type Answer } from './answer.ts';
+import { answerEvents, collect } from '../../tests/support/canonical/answers.ts';
+import type { Answer } from './answer.ts';
 import { CustomInputDecoder, decodeCustomInput } from './custom-tools-input.ts';
 import { lowerCustomTools, raiseCustomAnswer, raiseCustomCalls } from './custom-tools.ts';
-import type { StreamEvent } from './event.ts';
 import { emptyRequest } from '../../tests/support/canonical/empty-request.ts';
 import type { CanonicalRequest, Tool } from './request.ts';
 
@@ -144,9 +144,3 @@ test('the calls of lowered tools come back as custom ones, streamed and whole al
   );
   assert.deepEqual(collect([...answerEvents(answer)].flatMap(raiseCustomCalls(names))), raised);
 });
-
-function collect(events: readonly StreamEvent[]): Answer | null {
-  const collector = new AnswerCollector();
-  for (const event of events) collector.push(event);
-  return collector.answer;
-}

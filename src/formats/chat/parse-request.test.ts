@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { simpleRequest } from './fixture.ts';
+import { simpleRequest } from '../../../tests/support/formats/chat.ts';
 import { parseRequest } from './parse-request.ts';
 
 const limits = { chatMaxTokens: 2048 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UnreadableAnswer } from '../format.ts';
-import { contextFor } from './fixture.ts';
+import { contextFor } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../canonical/errors.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { Message } from '../../canonical/request.ts';
 import type { JsonObject } from '../format.ts';
-import { contextFor } from './fixture.ts';
+import { contextFor } from '../../../tests/support/formats/chat.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 
 const read = (fields: JsonObject = {}) => readRequest(contextFor(fields).request);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { collect } from '../../../tests/support/canonical/answers.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
-import { anyJsonObject, collect, dataEvent, readAll } from './fixture.ts';
+import { anyJsonObject, dataEvent, readAll } from '../../../tests/support/formats/chat.ts';
 import { readStream } from './read-stream.ts';
 
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
-import { contextFor, simpleRequest } from './fixture.ts';
+import { contextFor, simpleRequest } from '../../../tests/support/formats/chat.ts';
 import { relayRequest } from './relay-request.ts';
 
 const target: UpstreamTarget = {

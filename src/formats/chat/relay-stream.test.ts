@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import { contextFor, dataEvent, parseSse } from './fixture.ts';
+import { contextFor, dataEvent } from '../../../tests/support/formats/chat.ts';
 import { relayStream } from './relay-stream.ts';
 
 const asking = { stream_options: { include_usage: true } };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { contextFor, dataEvent } from './fixture.ts';
+import { contextFor, dataEvent } from '../../../tests/support/formats/chat.ts';
 import { chat } from './index.ts';
 
 const target = { model: 'm', stream: false, maxOutputTokens: 100, thinking: false, maxTokensField: 'max_tokens' as const };

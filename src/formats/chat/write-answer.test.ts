@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Answer } from '../../canonical/answer.ts';
-import { anyAnswer, contextFor } from './fixture.ts';
+import { anyAnswer, contextFor } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { record } from '../../../tests/support/plain-record.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
-import { anyAssistantContent, anyJsonObject, anyText, contextFor, record } from './fixture.ts';
+import { anyAssistantContent, anyJsonObject, anyText, contextFor } from '../../../tests/support/formats/chat.ts';
 import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
 import type { CanonicalRequest, Message, Tool, UserPart } from '../../canonical/request.ts';

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { answerEvents, type Answer } from '../../canonical/answer.ts';
+import { answerEvents, collect, pieceEvents } from '../../../tests/support/canonical/answers.ts';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
+import type { Answer } from '../../canonical/answer.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { SseParser } from '../../lib/sse.ts';
-import { anyAnswer, collect, contextFor, parseSse, pieceEvents, readAll } from './fixture.ts';
+import { anyAnswer, contextFor, readAll } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeStream } from './write-stream.ts';

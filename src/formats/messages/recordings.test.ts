@@ -1,9 +1,10 @@
 // Recorded answers of Anthropic's, read by us and, independently, by hand: what the model said must be the same on every way.
+import { answerEvents } from '../../../tests/support/canonical/answers.ts';
 import { readErrorMessage } from '../error-message.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AnswerCollector, answerEvents, type Answer } from '../../canonical/answer.ts';
+import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { SseParser } from '../../lib/sse.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AnswerCollector, answerEvents } from '../../canonical/answer.ts';
+import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
@@ -16,9 +16,7 @@ const write = (events: Iterable<StreamEvent>, comment = '') => runPipe(writeStre
 test('an answer that is streamed and collected again is the same', () => {
   fc.assert(
     fc.property(answers, (answer) => {
-      const collector = new AnswerCollector();
-      for (const event of runReader(readStream(), parseSse(write(answerEvents(answer))))) collector.push(event);
-      assert.deepEqual(collector.answer, answer);
+      assert.deepEqual(collect(runReader(readStream(), parseSse(write(answerEvents(answer))))), answer);
     }),
   );
 });

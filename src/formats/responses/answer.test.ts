@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { answerEvents, type Answer } from '../../canonical/answer.ts';
+import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
+import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import {
   anyAnswer,
-  collect,
   contextFor,
   payloadsOf,
   readAll,
-  parseSse,
   requestFor,
   runPipe,
   streamAnswer,
   target,
-} from './fixture.ts';
+} from '../../../tests/support/formats/responses.ts';
 import { readAnswer } from './read-answer.ts';
 import { readRequest } from './read-request.ts';
-import { readWithSdk } from './sdk-fixture.ts';
+import { readWithSdk } from '../../../tests/support/formats/responses-sdk.ts';
 import { relayRequest } from './relay-request.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeStream } from './write-stream.ts';

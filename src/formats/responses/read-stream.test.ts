@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { collect } from '../../../tests/support/canonical/answers.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import { collect, contextFor, payloadsOf, readAll, runPipe, sseEvent } from './fixture.ts';
+import { contextFor, payloadsOf, readAll, runPipe, sseEvent } from '../../../tests/support/formats/responses.ts';
 import { readAnswer } from './read-answer.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeStream } from './write-stream.ts';

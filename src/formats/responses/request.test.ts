@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ApiError } from '../../canonical/errors.ts';
-import { anyRequest, requestFor, target } from './fixture.ts';
+import { anyRequest, requestFor, target } from '../../../tests/support/formats/responses.ts';
 import { parseRequest } from './parse-request.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { requestFor, target } from './fixture.ts';
+import { requestFor, target } from '../../../tests/support/formats/responses.ts';
 import { relayRequest } from './relay-request.ts';
 import { toolPlaces } from './shared-credential.ts';
 

@@ -5,7 +5,7 @@ import type { Answer } from '../../canonical/answer.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../format.ts';
-import { anyAnswer, contextFor, payloadsOf, requestFor, streamAnswer, target } from './fixture.ts';
+import { anyAnswer, contextFor, payloadsOf, requestFor, streamAnswer, target } from '../../../tests/support/formats/responses.ts';
 import { readRequest } from './read-request.ts';
 import { relayRequest } from './relay-request.ts';
 import type { ResponsesRequest } from './schema.ts';

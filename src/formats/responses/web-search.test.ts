@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { readRecording } from '../../../tests/support/upstream.ts';
-import { contextFor, parseSse, requestFor, runPipe, sseEvent, target } from './fixture.ts';
+import { contextFor, requestFor, runPipe, sseEvent, target } from '../../../tests/support/formats/responses.ts';
 import { responses } from './index.ts';
 import { countSearches, isSearchTool, readSearchTool } from './web-search.ts';
 

@@ -1,13 +1,14 @@
-// What the tests of this folder share: a context to write answers with, streams read and written whole, and random answers.
+// Shared by the tests of the Chat format: a context to write answers with, a whole stream read at once, and random answers.
 import fc from 'fast-check';
-import { AnswerCollector, answerEvents, type Answer } from '../../canonical/answer.ts';
-import type { UrlCitation } from '../../canonical/citation.ts';
-import type { StreamEvent } from '../../canonical/event.ts';
-import type { AssistantPart, TextPart, ThinkingPart, ToolCallPart } from '../../canonical/request.ts';
-import { SseParser, type SseEvent } from '../../lib/sse.ts';
-import type { AnswerContext, JsonObject } from '../format.ts';
-import { parseRequest } from './parse-request.ts';
-import { readStream } from './read-stream.ts';
+import { record } from '../plain-record.ts';
+import type { Answer } from '../../../src/canonical/answer.ts';
+import type { UrlCitation } from '../../../src/canonical/citation.ts';
+import type { StreamEvent } from '../../../src/canonical/event.ts';
+import type { AssistantPart, TextPart, ThinkingPart, ToolCallPart } from '../../../src/canonical/request.ts';
+import type { SseEvent } from '../../../src/lib/sse.ts';
+import type { AnswerContext, JsonObject } from '../../../src/formats/format.ts';
+import { parseRequest } from '../../../src/formats/chat/parse-request.ts';
+import { readStream } from '../../../src/formats/chat/read-stream.ts';
 
 export const simpleRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
 
@@ -21,11 +22,6 @@ export function contextFor(fields: JsonObject = {}): AnswerContext {
   };
 }
 
-export function parseSse(text: string): SseEvent[] {
-  const parser = new SseParser();
-  return [...parser.push(Buffer.from(text)), ...parser.end()];
-}
-
 export function dataEvent(chunk: unknown): SseEvent {
   return { event: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
 }
@@ -36,32 +32,11 @@ export function readAll(events: readonly SseEvent[]): StreamEvent[] {
   return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
 }
 
-export function collect(events: readonly StreamEvent[]): Answer | null {
-  const collector = new AnswerCollector();
-  for (const event of events) collector.push(event);
-  return collector.answer;
-}
-
-/** The events of an answer with its texts cut into pieces of at most `size` code points. */
-export function pieceEvents(answer: Answer, size: number): StreamEvent[] {
-  return [...answerEvents(answer)].flatMap((event): StreamEvent[] => {
-    if (!('text' in event)) return [event];
-    const points = Array.from(event.text);
-    return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => ({
-      ...event,
-      text: points.slice(index * size, (index + 1) * size).join(''),
-    }));
-  });
-}
-
 export const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
 /** As it comes out of JSON, which knows no negative zero. */
 export const anyJsonObject = fc
   .dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
   .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
-
-/** Plain objects, as deep equality wants them. */
-export const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
 
 const anySignature = record({
   vendor: fc.constantFrom('anthropic' as const, 'openai' as const, 'google' as const),

@@ -1,15 +1,26 @@
-// What the tests of this folder share: a context to write answers with, streams read and written whole, random requests and answers.
+// Shared by the tests of the Responses format: a context to write answers with, whole streams read and written at once, and random
+// requests and answers.
 import fc from 'fast-check';
-import { AnswerCollector, answerEvents, type Answer } from '../../canonical/answer.ts';
-import type { UrlCitation } from '../../canonical/citation.ts';
-import type { Stop, StreamEvent } from '../../canonical/event.ts';
-import type { AssistantPart, CanonicalRequest, Message, ThinkingPart, ToolCallPart, UserPart } from '../../canonical/request.ts';
-import type { Usage } from '../../canonical/usage.ts';
-import { SseParser, type SseEvent } from '../../lib/sse.ts';
-import type { AnswerContext, ClientRequest, JsonObject, StreamPipe, UpstreamTarget } from '../format.ts';
-import { parseRequest } from './parse-request.ts';
-import { readStream } from './read-stream.ts';
-import { writeStream } from './write-stream.ts';
+import { pieceEvents } from '../canonical/answers.ts';
+import { record } from '../plain-record.ts';
+import type { Answer } from '../../../src/canonical/answer.ts';
+import type { UrlCitation } from '../../../src/canonical/citation.ts';
+import type { Stop, StreamEvent } from '../../../src/canonical/event.ts';
+import type {
+  AssistantPart,
+  CanonicalRequest,
+  Message,
+  ThinkingPart,
+  ToolCallPart,
+  UserPart,
+} from '../../../src/canonical/request.ts';
+import type { Usage } from '../../../src/canonical/usage.ts';
+import type { SseEvent } from '../../../src/lib/sse.ts';
+import type { AnswerContext, ClientRequest, JsonObject, StreamPipe, UpstreamTarget } from '../../../src/formats/format.ts';
+import { parseSse } from './sse.ts';
+import { parseRequest } from '../../../src/formats/responses/parse-request.ts';
+import { readStream } from '../../../src/formats/responses/read-stream.ts';
+import { writeStream } from '../../../src/formats/responses/write-stream.ts';
 
 export const target: UpstreamTarget = {
   model: 'upstream-model',
@@ -31,11 +42,6 @@ export function contextFor(fields: JsonObject = {}): AnswerContext {
     request: requestFor(fields),
     estimatedInputTokens: 7,
   };
-}
-
-export function parseSse(bytes: string | Uint8Array): SseEvent[] {
-  const parser = new SseParser();
-  return [...parser.push(Buffer.from(bytes)), ...parser.end()];
 }
 
 /** An event as a stream brings it. */
@@ -64,30 +70,9 @@ export function readAll(events: readonly SseEvent[]): StreamEvent[] {
   return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
 }
 
-export function collect(events: readonly StreamEvent[]): Answer | null {
-  const collector = new AnswerCollector();
-  for (const event of events) collector.push(event);
-  return collector.answer;
-}
-
 export function streamAnswer(answer: Answer, context: AnswerContext, pieceSize = 3): string {
   return runPipe(writeStream(context), pieceEvents(answer, pieceSize));
 }
-
-/** The events of an answer with its texts cut into pieces of at most `size` code points. */
-function pieceEvents(answer: Answer, size: number): StreamEvent[] {
-  return [...answerEvents(answer)].flatMap((event): StreamEvent[] => {
-    if (!('text' in event)) return [event];
-    const points = Array.from(event.text);
-    return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => ({
-      ...event,
-      text: points.slice(index * size, (index + 1) * size).join(''),
-    }));
-  });
-}
-
-/** Plain objects, as deep equality wants them. */
-const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
 
 const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
 const anyName = fc.constantFrom('get_weather', 'search', 'patch');
