@@ -106,7 +106,14 @@ const pureImports = ['typebox', 'node:assert/strict', 'node:string_decoder', 'no
 
 type Import = { readonly file: string; readonly specifier: string };
 
-const files = globSync('**/*.ts', { cwd: source }).filter((file) => !file.endsWith('.test.ts') && !file.endsWith('fixture.ts'));
+/** Only tests import these two; the other test support stands in `tests/support/`. */
+const testSupport: readonly string[] = ['formats/gemini/fixture.ts', 'formats/messages/fixture.ts'];
+const isTest = (file: string) => file.endsWith('.test.ts') || testSupport.includes(file);
+const everyFile = globSync('**/*.ts', { cwd: source });
+const files = everyFile.filter((file) => !isTest(file));
+
+/** What is started by its file name. */
+const entries = ['main.ts', 'ledger/sqlite-worker.ts', ...globSync('*/write-docs.ts', { cwd: source })];
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(source, file), 'utf8');
@@ -116,20 +123,53 @@ function importsOf(file: string): Import[] {
   return [...found].map((match) => ({ file, specifier: match[1] ?? match[2] ?? match[3] ?? match[4]! }));
 }
 
+/** The files that a file imports, by their paths from `src/`; packages and Node's modules are left out. */
+function importedFiles(file: string): string[] {
+  const specifiers = importsOf(file).map(({ specifier }) => specifier);
+  return specifiers.filter((specifier) => specifier.startsWith('.')).map((specifier) => join(dirname(file), specifier));
+}
+
+/** `a.ts imports b.ts`, for each imported file that is not allowed. */
+function importsExcept(file: string, isAllowed: (target: string) => boolean): string[] {
+  const breaches = importedFiles(file).filter((target) => !isAllowed(target));
+  return breaches.map((target) => `${file} imports ${target}`);
+}
+
 function partOf(file: string): string {
   return file.split('/')[0]!;
 }
 
 test('every import follows the table', () => {
-  const breaches = files.flatMap(importsOf).flatMap(({ file, specifier }) => {
-    if (!specifier.startsWith('.')) return [];
-    const target = relative(source, join(source, dirname(file), specifier));
-    if (target.startsWith('..')) return [];
-    const [from, to] = [partOf(file), partOf(target)];
+  const breaches = files.flatMap((file) => {
+    const from = partOf(file);
     assert.ok(allowed[from], `src/${from} is not in the table`);
-    return from === to || allowed[from].includes(to) ? [] : [`${file} imports ${target}`];
+    return importsExcept(file, (target) => target.startsWith('..') || [from, ...allowed[from]!].includes(partOf(target)));
   });
   assert.deepEqual(breaches, []);
+});
+
+test('from outside src/, production code imports only the catalogue and package.json', () => {
+  const isAllowed = (target: string) => !target.startsWith('..') || /^\.\.\/(?:catalog\/.*|package)\.json$/.test(target);
+  assert.deepEqual(
+    files.flatMap((file) => importsExcept(file, isAllowed)),
+    [],
+  );
+});
+
+test('from tests/, unit tests import only tests/support/', () => {
+  const isAllowed = (target: string) => !target.startsWith('../tests/') || target.startsWith('../tests/support/');
+  assert.deepEqual(
+    everyFile.flatMap((file) => importsExcept(file, isAllowed)),
+    [],
+  );
+});
+
+test('every file of src/ that is not a test can be reached by imports from an entry', () => {
+  const reached = new Set(entries);
+  // A set that grows while it is read gives its new elements too.
+  for (const file of reached) for (const target of importedFiles(file)) if (files.includes(target)) reached.add(target);
+  const unreached = files.filter((file) => !reached.has(file));
+  assert.deepEqual(unreached, [], 'code that only tests import belongs in tests/support/');
 });
 
 test('of the server, the dashboard knows the contract, as types only', () => {
@@ -160,11 +200,7 @@ test('formats and canonical do no input or output', () => {
 test('no wire format knows another', () => {
   const breaches = files
     .filter((file) => /^formats\/\w+\//.test(file))
-    .flatMap(importsOf)
-    .filter(({ file, specifier }) => {
-      const target = relative(source, join(source, dirname(file), specifier));
-      return specifier.startsWith('.') && /^formats\/\w+\//.test(target) && dirname(target) !== dirname(file);
-    });
+    .flatMap((file) => importsExcept(file, (target) => !/^formats\/\w+\//.test(target) || dirname(target) === dirname(file)));
   assert.deepEqual(breaches, []);
 });
 
