@@ -9,8 +9,10 @@ import type { Handler } from './context.ts';
 
 export const assetsPath = '/assets/';
 
-/** Beside the server's own files, where `scripts/build.mjs` puts it. */
-export const dashboardFolder = join(import.meta.dirname, 'dashboard');
+/** Where `scripts/build.mjs` puts it: beside the built server. A server run from its sources serves the newest build. */
+export const dashboardFolder = import.meta.url.endsWith('.ts')
+  ? join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard')
+  : join(import.meta.dirname, 'dashboard');
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

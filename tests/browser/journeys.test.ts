@@ -41,7 +41,7 @@ after(async () => {
 });
 
 test('from the printed link to the first answer, which usage shows with its id and its cost', async () => {
-  const link = /http:\S+\/first-run\?token=[\w-]+/.exec(gateway.program.output)![0];
+  const link = `${gateway.url}/first-run?token=${gateway.program.firstRunToken}`;
   await browser.withPage({ baseUrl: gateway.url, ignores: /status of 404/ }, async (page) => {
     await page.goto(link);
     await fillIn(page, { 'Your name': 'Ada Lovelace', 'E-mail': 'ada@example.com', Password: password });

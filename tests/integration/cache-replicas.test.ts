@@ -7,7 +7,7 @@ import { hooksOfFile } from '../support/file-hooks.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { numberedAnswers, withoutComment } from '../support/numbered-answers.ts';
-import type { Program } from '../support/program.ts';
+import type { RunningApp } from '../support/running-app.ts';
 import { startReplicas } from '../support/replicas.ts';
 import type { LocalUpstream } from '../support/upstream.ts';
 
@@ -15,7 +15,7 @@ const chat = endpoint('chat');
 /** Within which every gateway has noticed what one has changed. */
 const noticedMs = 5_000;
 let upstream: LocalUpstream;
-let replicas: readonly Program[];
+let replicas: readonly RunningApp[];
 let setup: TestGateway;
 
 const hooks = hooksOfFile();
@@ -23,7 +23,7 @@ before(async () => {
   ({ replicas, setup, upstream } = await startReplicas(hooks, { count: 3 }));
 });
 
-const ask = (replica: Program, key: string, headers: Record<string, string> = {}) =>
+const ask = (replica: RunningApp, key: string, headers: Record<string, string> = {}) =>
   send(replica.url + chat.path, { key, headers, body: chat.body({ temperature: 0 }) });
 const cacheOf = ({ headers }: Reply) => headers['x-service-cache'];
 

@@ -1,19 +1,20 @@
 // The response cache: who is answered from it, with what, and what never gets into it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { after, before, describe, test } from '../support/both-stores.ts';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { isSuccess, numberedAnswers, slowly, withoutComment } from '../support/numbered-answers.ts';
 import { answerBytes, answerStatus, framesText } from '../support/upstream.ts';
+import type { Program } from '../support/program.ts';
 
-let gateway: TestGateway;
+let gateway: TestGateway<Program>;
 
 before(async () => {
-  gateway = await startGateway({
+  gateway = await startGatewayProgram({
     limits: { stream_keep_alive_ms: 100, hold_slice_tokens: 256 },
     cache: { body_limit_bytes: 20_000 },
     log: { level: 'info' },
@@ -94,7 +95,7 @@ const rules: readonly { readonly rule: string; readonly first: Asked; readonly n
 
 for (const at of endpoints) {
   for (const stream of [false, true]) {
-    void describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
+    describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
       for (const { rule, first, next = first, hit } of rules) {
         test(`${rule}: ${hit ? 'answered from the cache' : 'run again'}`, async () => {
           gateway.upstream.on(at.upstreamPath, numberedAnswers(at));

@@ -16,7 +16,7 @@ import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import type { Program } from '../support/program.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { startReplicaPrograms } from '../support/replicas.ts';
 import { until } from '../support/until.ts';
 import type { Script } from '../support/upstream.ts';
 
@@ -36,7 +36,7 @@ test(
   `of ${killsWanted} kills among three gateways none loses a charge, charges twice, overdraws or leaves a hold`,
   { timeout: 180_000 + killsWanted * 15_000 },
   async (t) => {
-    const { replicas, setup, upstream } = await startReplicas(t, { count: 3, config: { models } });
+    const { replicas, setup, upstream } = await startReplicaPrograms(t, { count: 3, config: { models } });
     for (const { upstreamPath, name } of endpoints) upstream.on(upstreamPath, answerAtSomeTime(name));
     const load = await Load.start(replicas, setup);
     const kills = await killOverAndOver(replicas, load);

@@ -1,13 +1,13 @@
 // Every endpoint of the dashboard's API, with every role, and with what belongs to another account: who may call what, and that nobody is
 // shown what is not his. The endpoints come from the contract and the table of streams, so that a new one is in it from its first day.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { contract } from '../../src/dashboard-contract/contract.ts';
 import type { Access, Endpoint } from '../../src/dashboard-contract/endpoint.ts';
 import type { Role } from '../../src/db/schema.ts';
 import { createLedgers } from '../../src/ledger/create-ledgers.ts';
 import { streams } from '../../src/server/dashboard-api/streams.ts';
+import { after, before, test } from '../support/both-stores.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';

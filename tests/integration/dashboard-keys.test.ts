@@ -1,8 +1,8 @@
 // Keys in the dashboard: who may do what with them, what is refused, what requests with them notice, and what the audit log keeps.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { listChanges } from '../../src/audit/audit-log.ts';
 import type { Key, NewKey } from '../../src/dashboard-contract/keys.ts';
+import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // What a mail server adds: links go to the address itself, so that following one proves it, and strangers learn nothing of who is a user.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { hashPassword } from '../../src/users/password.ts';
+import { after, before, test } from '../support/both-stores.ts';
 import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';

@@ -1,6 +1,6 @@
 // Who belongs to an account, and how others come in.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../support/both-stores.ts';
 import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 

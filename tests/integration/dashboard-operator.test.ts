@@ -1,6 +1,6 @@
 // The operator's area: accounts and their money, all keys, payments that nobody owns, and how the service is doing.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';

@@ -1,9 +1,9 @@
 // The playground's endpoints: the public ones once more, for whoever is signed in, with a key of the account that the path names.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
 import { EventParser } from '../../dashboard/api/event-stream.ts';
 import { addPiece, chatFormats, type Piece } from '../../dashboard/pages/playground/chat-formats.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

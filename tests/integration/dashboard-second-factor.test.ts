@@ -1,7 +1,7 @@
 // The second factor: switched on with a code, asked for at each sign-in, and no code works twice.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { hashPassword } from '../../src/users/password.ts';
+import { after, before, test } from '../support/both-stores.ts';
 import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Authenticator } from '../support/totp.ts';

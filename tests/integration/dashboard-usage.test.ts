@@ -1,8 +1,8 @@
 // What the dashboard shows of charged requests: the list with its filters, each one in full, and the file of all.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { CacheDay, FailedRequest, UsageDetail, UsageRecord } from '../../src/dashboard-contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
+import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';

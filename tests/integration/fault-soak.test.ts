@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { startFaultProgram, type FaultGateway } from '../support/fault-gateway.ts';
 import { allCells, newLane, problemOf, type Cell, type Lane } from '../support/fault-table.ts';
 import { slopePerHour, type Sample } from '../support/heap-slope.ts';
 import { inspectable, openLiveHeap, type LiveHeap } from '../support/live-heap.ts';
+import type { Program } from '../support/program.ts';
 import { openHandles } from '../support/process-memory.ts';
 import { Random } from '../support/random.ts';
 
@@ -23,12 +24,12 @@ const keptHandlesMax = 10;
 /** Longer than the 75 s for which the gateway keeps a client's. */
 const keepAliveMs = 85_000;
 
-let faulty: FaultGateway;
+let faulty: FaultGateway<Program>;
 let lanes: Lane[];
 let heap: LiveHeap;
 
 before(async () => {
-  faulty = await startFaultGateway({ log: { level: 'error' } }, { env: inspectable });
+  faulty = await startFaultProgram({ log: { level: 'error' } }, inspectable);
   heap = await openLiveHeap(faulty.gateway.program);
   lanes = await Promise.all(Array.from({ length: lanesCount }, () => newLane(faulty)));
 });

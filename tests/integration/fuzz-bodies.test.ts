@@ -5,9 +5,10 @@ import { after, before, test } from 'node:test';
 import { Pool } from 'undici';
 import { fuzzedBody } from '../support/body-fuzzer.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { canMeasure, peakResidentBytes, residentBytes } from '../support/process-memory.ts';
 import { Random } from '../support/random.ts';
+import type { Program } from '../support/program.ts';
 
 const bodiesCount = Number(process.env['FUZZ_BODIES'] ?? 10_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
@@ -16,12 +17,12 @@ const hangMs = 20_000;
 const memoryGrowthMax = 300_000_000;
 const expectedStatuses = new Set([200, 400, 401, 404, 413, 415, 422, 429]);
 
-let gateway: TestGateway;
+let gateway: TestGateway<Program>;
 let pool: Pool;
 let key: string;
 
 before(async () => {
-  gateway = await startGateway({ log: { level: 'error' } });
+  gateway = await startGatewayProgram({ log: { level: 'error' } });
   ({ key } = await gateway.makeKey());
   pool = new Pool(gateway.url, { connections, headersTimeout: hangMs, bodyTimeout: hangMs });
 });

@@ -8,7 +8,7 @@ import { hooksOfFile } from '../support/file-hooks.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import type { Program } from '../support/program.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { startReplicaPrograms } from '../support/replicas.ts';
 import { framesText, hang, type LocalUpstream, type Script } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
@@ -21,7 +21,7 @@ let setup: TestGateway;
 
 const hooks = hooksOfFile();
 before(async () => {
-  ({ replicas, setup, upstream } = await startReplicas(hooks, { count: 3 }));
+  ({ replicas, setup, upstream } = await startReplicaPrograms(hooks, { count: 3 }));
 });
 
 const ask = (replica: Program, { key, name, stream = false }: { key: string; name: string; stream?: boolean }) =>

@@ -1,11 +1,11 @@
 // A request with an Idempotency-Key runs once, is charged once, and is answered the same each time, whoever leaves, waits or asks again.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { after, before, describe, test } from '../support/both-stores.ts';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import {
   isSuccess,
@@ -15,14 +15,15 @@ import {
   withoutComment,
 } from '../support/numbered-answers.ts';
 import { answerStatus, framesText } from '../support/upstream.ts';
+import type { Program } from '../support/program.ts';
 
 const keepAliveMs = 100;
 const bodyLimitBytes = 20_000;
-let gateway: TestGateway;
+let gateway: TestGateway<Program>;
 let keys = 0;
 
 before(async () => {
-  gateway = await startGateway({
+  gateway = await startGatewayProgram({
     limits: { stream_keep_alive_ms: keepAliveMs },
     idempotency: { body_limit_bytes: bodyLimitBytes },
     log: { level: 'info' },
@@ -60,7 +61,7 @@ async function charges(key: string): Promise<number> {
 
 for (const at of endpoints) {
   for (const stream of [false, true]) {
-    void describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
+    describe(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
       test('a repeat gets the stored answer, byte for byte, for nothing; an order of names is no difference', async () => {
         gateway.upstream.on(at.upstreamPath, answers(at));
         const { key, account } = await newKey();

@@ -1,9 +1,9 @@
 // Images that do not come, or not all of them: what is free, what is charged, and what is the operator's loss.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { upstreamKey } from '../support/gateway.ts';
-import { generations, prompt, startImageGateway, urlsOf, type Body } from '../support/image-gateway.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
+import { generations, prompt, startImageGateway, type ImageGateway, urlsOf, type Body } from '../support/image-gateway.ts';
 import {
   bflModerated,
   bflPending,
@@ -53,8 +53,18 @@ function modelOfTwoRoutes(id: string): object {
   };
 }
 
-const { gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } = await startImageGateway({
-  image_models: Object.fromEntries(secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)])),
+let gateway: ImageGateway['gateway'];
+let newKey: ImageGateway['newKey'];
+let draw: ImageGateway['draw'];
+let play: ImageGateway['play'];
+let assertCharged: ImageGateway['assertCharged'];
+let assertFree: ImageGateway['assertFree'];
+let lossesOf: ImageGateway['lossesOf'];
+
+before(async () => {
+  ({ gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } = await startImageGateway({
+    image_models: Object.fromEntries(secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)])),
+  }));
 });
 after(() => gateway.stop());
 

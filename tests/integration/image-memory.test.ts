@@ -8,8 +8,9 @@ import { connect, type AddressInfo } from 'node:net';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
-import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import { canMeasure, peakResidentBytes } from '../support/process-memory.ts';
+import type { Program } from '../support/program.ts';
 
 const edits = Number(process.env['TOLLGATE_EDITS'] ?? 60);
 const sandboxEdits = Math.ceil(edits / 5);
@@ -23,7 +24,7 @@ const arrivalTimeoutMs = 2_000;
 let image: Buffer;
 let body: Buffer;
 let received: { images: number; active: number; activeMax: number };
-let gateway: TestGateway;
+let gateway: TestGateway<Program>;
 const provider = createServer((request, response) => {
   answerEdit(request).then(
     (text) => response.end(text),
@@ -77,7 +78,7 @@ type StartOptions = {
 async function start(t: TestContext, key: KeyOptions, { memoryBytes, ...server }: StartOptions = {}): Promise<string> {
   received = { images: 0, active: 0, activeMax: 0 };
   const { port } = provider.address() as AddressInfo;
-  gateway = await startGateway({
+  gateway = await startGatewayProgram({
     providers: { openai: { kind: 'openai', base_url: `http://127.0.0.1:${port}/v1`, api_key: upstreamKey } },
     server,
     ...(memoryBytes !== undefined && { images: { memory_bytes: memoryBytes } }),

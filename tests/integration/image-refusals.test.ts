@@ -1,11 +1,17 @@
 // Requests for images that are refused: what the client is told, and that nothing is sent, fetched or held.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
-import { generations, prompt, startImageGateway, type Body } from '../support/image-gateway.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
+import { generations, prompt, startImageGateway, type ImageGateway, type Body } from '../support/image-gateway.ts';
 import { inputs } from '../support/image-upstreams.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const { gateway, newKey, draw } = await startImageGateway();
+let gateway: ImageGateway['gateway'];
+let newKey: ImageGateway['newKey'];
+let draw: ImageGateway['draw'];
+
+before(async () => {
+  ({ gateway, newKey, draw } = await startImageGateway());
+});
 /** Inside the operator's network, and not allowed. */
 const hidden = await startUpstream();
 after(async () => {

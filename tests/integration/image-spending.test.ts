@@ -1,12 +1,21 @@
 // What images may cost before they are made, and what the same request costs again: balances, caps, Idempotency-Keys, the cache.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
 import type { Micros } from '../../src/lib/money.ts';
-import { startImageGateway, urlsOf, type Body } from '../support/image-gateway.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
+import { startImageGateway, type ImageGateway, urlsOf, type Body } from '../support/image-gateway.ts';
 import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
 import { answerStatus } from '../support/upstream.ts';
 
-const { gateway, newKey, draw, play, recordsOf, assertCharged } = await startImageGateway();
+let gateway: ImageGateway['gateway'];
+let newKey: ImageGateway['newKey'];
+let draw: ImageGateway['draw'];
+let play: ImageGateway['play'];
+let recordsOf: ImageGateway['recordsOf'];
+let assertCharged: ImageGateway['assertCharged'];
+
+before(async () => {
+  ({ gateway, newKey, draw, play, recordsOf, assertCharged } = await startImageGateway());
+});
 after(() => gateway.stop());
 
 describe('what may be spent', () => {

@@ -1,12 +1,20 @@
 // Images that are generated and edited, through the started program: what is asked of the providers, what comes back, and what it costs.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
 import { updateAccount } from '../../src/accounts/manage-accounts.ts';
 import { gif, png } from '../support/images/local-image-provider.ts';
-import { prompt, startImageGateway, urlsOf, type Answer, type Body } from '../support/image-gateway.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
+import { prompt, startImageGateway, type ImageGateway, urlsOf, type Answer, type Body } from '../support/image-gateway.ts';
 import { imagePaths, inputs } from '../support/image-upstreams.ts';
 
-const { gateway, newKey, draw, recordsOf, assertCharged } = await startImageGateway();
+let gateway: ImageGateway['gateway'];
+let newKey: ImageGateway['newKey'];
+let draw: ImageGateway['draw'];
+let recordsOf: ImageGateway['recordsOf'];
+let assertCharged: ImageGateway['assertCharged'];
+
+before(async () => {
+  ({ gateway, newKey, draw, recordsOf, assertCharged } = await startImageGateway());
+});
 after(() => gateway.stop());
 
 /** Micros of one image with the markup of 1.5, its inputs included; `path`: where the provider is asked. */

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { after, before, describe, test, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { after, before, describe, test } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
@@ -68,7 +69,7 @@ const answersIn = (text: string) => countOf(text, /HTTP\/1\.1 200 OK/g);
 /** The shorter ways write the names of headers as they are configured. */
 const hitsIn = (text: string) => countOf(text, /X-Service-Cache: hit/g);
 
-void describe('on the wire', () => {
+describe('on the wire', () => {
   const body = bodyOf();
   let gateway: TestGateway;
   let key: string;
@@ -158,7 +159,7 @@ void describe('on the wire', () => {
   });
 });
 
-void describe('an answer of megabytes, known by its bytes', () => {
+describe('an answer of megabytes, known by its bytes', () => {
   const [long, short] = [{}, { seed: 1 }].map((fields) => bodyOf({ max_completion_tokens: 100_000, ...fields }));
 
   async function start(t: TestContext, limits: object = {}) {

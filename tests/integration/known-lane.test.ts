@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { after, before, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { after, before, describe, test } from '../support/both-stores.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
@@ -204,7 +204,7 @@ test('the balance is the present one', async () => {
   assert.ok(Number(later.headers['x-service-balance-cents']) <= Number(known.headers['x-service-balance-cents']));
 });
 
-void describe('whatever is not the same takes the full way', () => {
+describe('whatever is not the same takes the full way', () => {
   const sent: Sent = { body: bodyOf(chat, { messages: [{ role: 'user', content: 'Same as ever' }] }) };
   let key: string;
   let account: string;

@@ -7,7 +7,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import type { Script } from '../support/upstream.ts';
 
@@ -17,7 +17,7 @@ const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ')
 const long = { text: words, tokens: { input: 100, output: 60 } };
 
 async function start(t: TestContext, overload: object): Promise<TestGateway> {
-  const gateway = await startGateway({ overload, metrics: { token } });
+  const gateway = await startGatewayProgram({ overload, metrics: { token } });
   t.after(() => gateway.stop());
   return gateway;
 }

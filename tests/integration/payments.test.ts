@@ -1,9 +1,9 @@
 // POST /webhooks/stripe: whose events are taken, and what they do to the balance.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { openTopUp, setCheckoutUrl } from '../../src/billing/top-ups.ts';
 import { ledgerIdOf } from '../../src/ledger/commands.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
+import { after, before, test } from '../support/both-stores.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startStripe, type LocalStripe, type Payment } from '../support/stripe.ts';

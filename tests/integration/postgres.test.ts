@@ -11,7 +11,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
 import { createDatabase, databaseNameOf, startPostgres } from '../support/postgres.ts';
 import { startProgram, type Program } from '../support/program.ts';
-import { startReplicas, type Replicas } from '../support/replicas.ts';
+import { startReplicaPrograms, type Replicas } from '../support/replicas.ts';
 import { until } from '../support/until.ts';
 import type { Script } from '../support/upstream.ts';
 
@@ -132,9 +132,9 @@ test('a gateway on a shared database does not start without the secret that all 
 async function startModels(
   t: TestContext,
   { server, ...options }: { count: number; databaseUrl?: string; server?: object },
-): Promise<Replicas> {
+): Promise<Replicas<Program>> {
   const model = { routes: [{ provider: 'openai', model: 'm' }], prices, max_input_tokens: 1_000, max_output_tokens: 200 };
-  const started = await startReplicas(t, { ...options, config: { models: { priced: model }, ...(server && { server }) } });
+  const started = await startReplicaPrograms(t, { ...options, config: { models: { priced: model }, ...(server && { server }) } });
   for (const { upstreamPath, name } of endpoints) started.upstream.on(upstreamPath, answerAtSomeTime(name));
   return started;
 }

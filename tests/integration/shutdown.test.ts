@@ -6,7 +6,8 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import type { Program } from '../support/program.ts';
 import { Reply } from '../support/http.ts';
 import { until } from '../support/until.ts';
 import { hang, type Script } from '../support/upstream.ts';
@@ -152,8 +153,8 @@ test('a second signal does not wait, and an idle program ends at once', async (t
   assert.ok(performance.now() - startMs < 3_000);
 });
 
-async function start(t: TestContext, config: object): Promise<TestGateway> {
-  const gateway = await startGateway({ ...config });
+async function start(t: TestContext, config: object): Promise<TestGateway<Program>> {
+  const gateway = await startGatewayProgram({ ...config });
   t.after(() => gateway.stop());
   return gateway;
 }

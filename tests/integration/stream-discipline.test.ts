@@ -7,23 +7,24 @@ import { setTimeout } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { streamFrames } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { residentMegabytes } from '../support/memory.ts';
 import { pairModels, pairPrices, pairs, type Pair } from '../support/pairs.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { until } from '../support/until.ts';
 import { answerSse, answerStatus, framesText, roomToWrite, type Script } from '../support/upstream.ts';
+import type { Program } from '../support/program.ts';
 
 const keepAliveMs = 150;
 const stallMs = 2_500;
 const content = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 const cost = 100 * pairPrices.input + 20 * pairPrices.output;
 
-let gateway: TestGateway;
+let gateway: TestGateway<Program>;
 
 before(async () => {
-  gateway = await startGateway({
+  gateway = await startGatewayProgram({
     models: pairModels,
     limits: { stream_keep_alive_ms: keepAliveMs, stream_stall_ms: stallMs },
     log: { level: 'error' },

@@ -1,8 +1,8 @@
 // `POST /v1/web-search` over real HTTP, with local servers in the place of Brave and Tavily: what is answered, what is charged, and what is
 // refused, for live keys and in the sandbox.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
 import { micros, zeroMicros } from '../../src/lib/money.ts';
+import { after, before, beforeEach, describe, test } from '../support/both-stores.ts';
 import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { slowly } from '../support/numbered-answers.ts';

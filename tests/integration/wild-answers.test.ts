@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { canMeasure, residentBytes } from '../support/process-memory.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { answerJson, answerSse, type SseFrame } from '../support/upstream.ts';
+import type { Program } from '../support/program.ts';
 
 const upstreams = {
   chat: { route: { provider: 'local', model: 'm' }, path: '/local/v1/chat/completions' },
@@ -19,7 +20,7 @@ const upstreams = {
 /** Deeper than V8 can write. */
 const deepValue = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 
-let gateway: TestGateway;
+let gateway: TestGateway<Program>;
 let key: string;
 let account: string;
 
@@ -30,7 +31,7 @@ before(async () => {
     max_output_tokens: 10_000,
     prices: { input: 1, output: 1 },
   });
-  gateway = await startGateway({
+  gateway = await startGatewayProgram({
     models: Object.fromEntries(Object.entries(upstreams).map(([name, { route }]) => [`on-${name}`, model(route)])),
   });
   ({ key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 10 }));

@@ -3,8 +3,10 @@ import { endpoints, type Endpoint } from './endpoints.ts';
 import type { UpstreamWireName } from './answers.ts';
 import { faults } from './faults.ts';
 import { startFaultServer, type FaultServer } from './fault-server.ts';
-import { startGateway, type TestGateway } from './gateway.ts';
-import type { ProgramOptions } from './program.ts';
+import { startGateway, startGatewayProgram, type GatewayConfig, type TestGateway } from './gateway.ts';
+import type { Installation, InstallationOptions } from './installation.ts';
+import type { Program } from './program.ts';
+import type { TestClock } from './test-clock.ts';
 import { modelLimits } from './usage-faults.ts';
 
 export type FaultPair = {
@@ -32,27 +34,38 @@ export function faultModel(wire: UpstreamWireName, isRefused = false): string {
 const faultTimeouts = { silenceMs: 2_000, totalMs: 4_000 };
 export const metricsToken = 'token-for-the-metrics-of-tests';
 
-export type FaultGateway = { readonly gateway: TestGateway; readonly server: FaultServer; readonly stop: () => Promise<void> };
+export type FaultGateway<Started extends Installation = Installation> = {
+  readonly gateway: TestGateway<Started>;
+  readonly server: FaultServer;
+  readonly stop: () => Promise<void>;
+};
 
-export async function startFaultGateway(
-  config: object = {},
-  options: { readonly env?: ProgramOptions['env'] } = {},
-): Promise<FaultGateway> {
+/** In this process. */
+export function startFaultGateway(config: object = {}, clock?: TestClock): Promise<FaultGateway> {
+  return startWith((whole) => startGateway(whole, { clock }), config);
+}
+
+/** As a process of its own, for tests that measure it. */
+export function startFaultProgram(config: object, env: InstallationOptions['env']): Promise<FaultGateway<Program>> {
+  return startWith((whole) => startGatewayProgram(whole, { env }), config);
+}
+
+async function startWith<Started extends Installation>(
+  start: (config: GatewayConfig) => Promise<TestGateway<Started>>,
+  config: object,
+): Promise<FaultGateway<Started>> {
   const server = await startFaultServer(new Map(faults.flatMap(({ name, play }) => (play ? [[name, play] as const] : []))));
-  const gateway = await startGateway(
-    {
-      providers: { ...providersAt(server.url, ''), ...providersAt(closedUrl, 'refused-') },
-      models: Object.fromEntries(
-        wires.flatMap((wire) => [
-          [faultModel(wire), modelOf(wire, '')],
-          [faultModel(wire, true), modelOf(wire, 'refused-')],
-        ]),
-      ),
-      metrics: { token: metricsToken },
-      ...config,
-    },
-    options,
-  );
+  const gateway = await start({
+    providers: { ...providersAt(server.url, ''), ...providersAt(closedUrl, 'refused-') },
+    models: Object.fromEntries(
+      wires.flatMap((wire) => [
+        [faultModel(wire), modelOf(wire, '')],
+        [faultModel(wire, true), modelOf(wire, 'refused-')],
+      ]),
+    ),
+    metrics: { token: metricsToken },
+    ...config,
+  });
   return {
     gateway,
     server,

@@ -1,4 +1,4 @@
-// The started program with a local upstream behind its live providers, and keys for it.
+// A gateway with a local upstream behind its live providers, and keys for it.
 //
 //   const gateway = await startGateway({ models: { … } });
 //   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -16,41 +16,63 @@ import { readBalance, type Balance } from '../../src/ledger/queries.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { open, send, type Reply, type SendOptions } from './http.ts';
-import { startProgram, type Program, type ProgramOptions } from './program.ts';
+import type { Installation, InstallationOptions } from './installation.ts';
+import { startProgram, type Program } from './program.ts';
+import { RunningApp, startRunningApp, type RunningAppOptions } from './running-app.ts';
 import { startUpstream, type LocalUpstream } from './upstream.ts';
 
 export const upstreamKey = 'sk-upstream-secret-000111222333';
 
-type Config = Readonly<Record<string, unknown>> & {
+type Fields = Readonly<Record<string, unknown>> & {
   readonly providers?: object;
   readonly limits?: object;
   readonly retries?: object;
+  readonly overload?: object;
 };
 
-/** `config`: on top of four live providers, `openai`, `anthropic`, `google` and `local`, which are the local upstream; what one call becomes
- * shows without retries, so a test that is about them asks for some. `databaseUrl`: PostgreSQL, for replicas. */
+/**
+ * On top of four live providers, `openai`, `anthropic`, `google` and `local`, which are the local upstream. What one call becomes shows
+ * without retries, so a test that is about them asks for some.
+ */
+export type GatewayConfig = Fields | ((upstream: LocalUpstream) => Fields);
+
+/** Starts a gateway in this process. `databaseUrl`: PostgreSQL, for replicas. */
 export async function startGateway(
-  config: Config | ((upstream: LocalUpstream) => Config) = {},
-  { databaseUrl, env }: Pick<ProgramOptions, 'databaseUrl' | 'env'> = {},
-): Promise<TestGateway> {
+  config: GatewayConfig = {},
+  options: Omit<RunningAppOptions, 'config'> = {},
+): Promise<TestGateway<RunningApp>> {
+  // The test's own work holds the event loop up: that is no overload of the gateway.
+  return startBehind(config, { overload: { lag_ms: null } }, (whole) => startRunningApp({ ...options, config: whole }));
+}
+
+/** Starts a gateway as a process of its own, for tests that end it, measure it or read what it prints. */
+export async function startGatewayProgram(
+  config: GatewayConfig = {},
+  options: Omit<InstallationOptions, 'config'> = {},
+): Promise<TestGateway<Program>> {
+  return startBehind(config, {}, (whole) => startProgram({ ...options, config: whole }));
+}
+
+async function startBehind<Started extends Installation>(
+  config: GatewayConfig,
+  base: Fields,
+  start: (config: InstallationOptions['config']) => Promise<Started>,
+): Promise<TestGateway<Started>> {
   const upstream = await startUpstream();
-  const { providers, limits, retries, ...rest } = typeof config === 'function' ? config(upstream) : config;
+  const { providers, limits, retries, overload, ...rest } = typeof config === 'function' ? config(upstream) : config;
   try {
-    const program = await startProgram({
-      databaseUrl,
-      env,
-      config: {
-        providers: {
-          openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: upstreamKey },
-          anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: upstreamKey },
-          google: { kind: 'google', base_url: upstream.url, api_key: upstreamKey },
-          local: { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' },
-          ...providers,
-        },
-        limits: { requests_per_minute: null, ...limits },
-        retries: { max_attempts: 1, ...retries },
-        ...rest,
+    const program = await start({
+      providers: {
+        openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: upstreamKey },
+        anthropic: { kind: 'anthropic', base_url: upstream.url, api_key: upstreamKey },
+        google: { kind: 'google', base_url: upstream.url, api_key: upstreamKey },
+        local: { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' },
+        ...providers,
       },
+      limits: { requests_per_minute: null, ...limits },
+      retries: { max_attempts: 1, ...retries },
+      overload: { ...base.overload, ...overload },
+      ...rest,
     });
     return new TestGateway(program, upstream);
   } catch (error) {
@@ -67,12 +89,12 @@ export type KeyOptions = KeyControls & {
   readonly creditUsd?: number;
 };
 
-export class TestGateway {
-  readonly program: Program;
+export class TestGateway<Started extends Installation = Installation> {
+  readonly program: Started;
   readonly upstream: LocalUpstream;
   readonly database: Database;
 
-  constructor(program: Program, upstream: LocalUpstream) {
+  constructor(program: Started, upstream: LocalUpstream) {
     this.program = program;
     this.upstream = upstream;
     this.database = openDatabase(program.databaseUrl);
@@ -97,10 +119,11 @@ export class TestGateway {
 
   /** As the command line does it, in this process: a command takes up to a second, and tests need many keys. */
   async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
-    const accountId = account ?? (await createAccount(this.database, { name: 'Test' }, createLedgers));
+    const nowMs = this.program.clock.nowMs();
+    const accountId = account ?? (await createAccount(this.database, { name: 'Test' }, createLedgers, nowMs));
     if (creditUsd !== undefined) await this.#credit(accountId, creditUsd);
     const digestKey = digestKeyFrom(loadSecret(this.program.secretEnv, this.program.dataDir, { isShared: false }));
-    const made = await createKey(this.database, digestKey, { accountId, mode, ...controls });
+    const made = await createKey(this.database, digestKey, { accountId, mode, ...controls }, nowMs);
     return { ...made!, account: accountId };
   }
 
@@ -120,18 +143,19 @@ export class TestGateway {
   }
 
   async #credit(accountId: string, usd: number): Promise<void> {
-    const ledger = await openLedgerInProcess(this.database.url);
+    const program: Installation = this.program;
+    const isHere = program instanceof RunningApp;
+    const ledger = isHere ? program.app.gateway.ledger : await openLedgerInProcess(this.database.url);
     try {
-      const entryId = newIdWithPrefix('ent');
       await ledger.submit({
         type: 'credit',
-        entryId,
+        entryId: newIdWithPrefix('ent'),
         ledgerId: ledgerIdOf(accountId, 'live'),
         amountMicros: microsFromUsd(usd),
         note: 'test',
       });
     } finally {
-      await ledger.close();
+      if (!isHere) await ledger.close();
     }
   }
 }

@@ -28,6 +28,8 @@ type UsageRecord = {
 type Owner = { readonly key: string; readonly account: string };
 type ChargedImages = Owner & { readonly mode?: 'live' | 'test'; readonly images: number; readonly micros: number };
 
+export type ImageGateway = Awaited<ReturnType<typeof startImageGateway>>;
+
 /** `config`: on top of a markup of 1.5, and of an upstream that images may be fetched from. */
 export async function startImageGateway(config: object = {}) {
   const gateway = await startGateway((upstream) => ({

@@ -4,11 +4,14 @@
 import type { Hooks } from './file-hooks.ts';
 import { TestGateway } from './gateway.ts';
 import { createDatabase } from './postgres.ts';
+import type { Installation, InstallationOptions } from './installation.ts';
 import { startProgram, type Program } from './program.ts';
+import { startRunningApp, type RunningApp } from './running-app.ts';
+import type { TestClock } from './test-clock.ts';
 import { startUpstream, type LocalUpstream } from './upstream.ts';
 
-export type Replicas = {
-  readonly replicas: readonly Program[];
+export type Replicas<Started extends Installation = RunningApp> = {
+  readonly replicas: readonly Started[];
   /** Makes keys and reads the books, as the command line would. */
   readonly setup: TestGateway;
   readonly upstream: LocalUpstream;
@@ -22,7 +25,21 @@ type ReplicaOptions = {
   readonly databaseUrl?: string;
 };
 
-export async function startReplicas(t: Hooks, { count, config, databaseUrl }: ReplicaOptions): Promise<Replicas> {
+/** In this process. `clock`: one for all of them and for the database. */
+export function startReplicas(t: Hooks, { clock, ...options }: ReplicaOptions & { clock?: TestClock }): Promise<Replicas> {
+  return startAll(t, options, (gateway) => startRunningApp({ ...gateway, clock }));
+}
+
+/** As processes of their own, for tests that kill them. */
+export function startReplicaPrograms(t: Hooks, options: ReplicaOptions): Promise<Replicas<Program>> {
+  return startAll(t, options, startProgram);
+}
+
+async function startAll<Started extends Installation>(
+  t: Hooks,
+  { count, config, databaseUrl }: ReplicaOptions,
+  start: (options: InstallationOptions) => Promise<Started>,
+): Promise<Replicas<Started>> {
   const upstream = await startUpstream(t);
   const url = databaseUrl ?? (await createDatabase());
   const whole = {
@@ -32,11 +49,13 @@ export async function startReplicas(t: Hooks, { count, config, databaseUrl }: Re
     },
     limits: { requests_per_minute: null },
     log: { level: 'fatal' },
+    // The test's own work holds the event loop up: that is no overload of the gateway.
+    overload: { lag_ms: null },
     ...config,
   };
   // All at once, so that they migrate at once.
-  const replicas = await Promise.all(Array.from({ length: count }, () => startProgram({ config: whole, databaseUrl: url })));
-  const setup = new TestGateway(replicas[0]!, upstream);
+  const replicas = await Promise.all(Array.from({ length: count }, () => start({ config: whole, databaseUrl: url })));
+  const setup = new TestGateway<Installation>(replicas[0]!, upstream);
   t.after(async () => {
     await setup.database.close();
     for (const replica of replicas) await replica.stop();

@@ -1,3 +1,0 @@
-// Keys in the dashboard once more, with PostgreSQL behind the gateway.
-process.env['TOLLGATE_TEST_DATABASE'] = 'postgres';
-await import('./dashboard-keys.test.ts');

@@ -1,3 +1,0 @@
-// The same once more, with PostgreSQL behind the gateway.
-process.env['TOLLGATE_TEST_DATABASE'] = 'postgres';
-await import('./dashboard-second-factor.test.ts');

@@ -1,0 +1,82 @@
+// A gateway in the test's own process, over real HTTP: wired by `app.ts` as in the program, on a clock that a test may move.
+import assert from 'node:assert/strict';
+import { startApp, type App } from '../../src/app.ts';
+import { compareBookings } from '../../src/billing/compare-bookings.ts';
+import { createLog } from '../../src/cli/log.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { loadSecret } from '../../src/config/secret.ts';
+import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import type { SharedTime } from '../../src/lib/clock.ts';
+import { assertWhole, databaseFor, Installation, type InstallationOptions } from './installation.ts';
+import type { TestClock } from './test-clock.ts';
+
+export type RunningAppOptions = InstallationOptions & {
+  /** Also the time of the ledger's windows and leases. Left out: the machine's. */
+  readonly clock?: TestClock;
+};
+
+export class RunningApp extends Installation {
+  readonly #databaseTime: SharedTime | undefined;
+  #app: App | null = null;
+  #firstStart: App['firstStart'] | null = null;
+  #failure: Error | null = null;
+
+  constructor({ clock, ...options }: RunningAppOptions) {
+    super(options, clock);
+    this.#databaseTime = clock?.shared;
+  }
+
+  get app(): App {
+    assert.ok(this.#app, 'the gateway does not run');
+    return this.#app;
+  }
+
+  get firstTestKey(): string {
+    const key = this.#firstStart?.account.testKey;
+    assert.ok(key, 'this start made no test key');
+    return key;
+  }
+
+  get firstRunToken(): string | null {
+    return this.#firstStart?.linkToken ?? null;
+  }
+
+  async start(): Promise<void> {
+    this.output = '';
+    const config = loadConfig({ env: this.env, cwd: this.dataDir });
+    const secret = loadSecret(this.env, this.dataDir, { isShared: isPostgresUrl(config.database.url) });
+    const write = (line: string) => {
+      this.output += line;
+    };
+    const log = createLog(config.log.level, { write, hand: () => {} });
+    const onLedgerFailure = (error: Error) => (this.#failure = error);
+    const time = { clock: this.clock, databaseTime: this.#databaseTime };
+    this.#app = await startApp({ config, secret, log, onLedgerFailure, ...time });
+    this.#firstStart = this.#app.firstStart;
+    this.url = this.#app.url;
+  }
+
+  async terminate(): Promise<number | null> {
+    const app = this.#app;
+    this.#app = null;
+    await app?.stop();
+    if (this.#failure) throw this.#failure;
+    return app ? 0 : null;
+  }
+
+  async verify(): Promise<void> {
+    const database = openDatabase(this.databaseUrl);
+    try {
+      assertWhole(await verify(database.read, [compareBookings]));
+    } finally {
+      await database.close();
+    }
+  }
+}
+
+export async function startRunningApp({ clock, ...options }: RunningAppOptions = {}): Promise<RunningApp> {
+  const app = new RunningApp({ ...(await databaseFor(options)), clock });
+  await app.start();
+  return app;
+}

@@ -1,0 +1,12 @@
+// The store behind the gateways that tests start: SQLite, or what TOLLGATE_TEST_DATABASE names, so that any test can be run on either.
+export type StoreName = 'sqlite' | 'postgres';
+
+let current: StoreName = process.env['TOLLGATE_TEST_DATABASE'] === 'postgres' ? 'postgres' : 'sqlite';
+
+export function currentStore(): StoreName {
+  return current;
+}
+
+export function useStore(store: StoreName): void {
+  current = store;
+}
