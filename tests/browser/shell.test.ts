@@ -85,7 +85,7 @@ test('every page can be reached with the keyboard alone', async () => {
     await page.goto('/');
     await heading(page, 'Overview').waitFor();
     await page.keyboard.press('Tab');
-    assert.equal(await focusedText(page), 'Skip to the page');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the page');
     await page.keyboard.press('Control+K');
     const box = page.getByRole('dialog', { name: 'Go to a page' });
     await box.waitFor();
@@ -101,10 +101,6 @@ test('every page can be reached with the keyboard alone', async () => {
     await heading(page, 'Billing').waitFor();
   });
 });
-
-function focusedText(page: Page): Promise<string | null | undefined> {
-  return page.evaluate(() => document.activeElement?.textContent);
-}
 
 test('test mode stays from page to page, and is part of the address', async () => {
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {

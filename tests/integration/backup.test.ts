@@ -34,9 +34,8 @@ test(
 
     const restored = await restore(t, file, join(gateway.program.dataDir, 'secret'));
     await restored.verify();
-    const { balance_cents: cents } = (await (await fetch(`${restored.url}/v1/balance`, auth(key))).json()) as {
-      balance_cents: number;
-    };
+    const reply = await fetch(`${restored.url}/v1/balance`, { headers: { authorization: `Bearer ${key}` } });
+    const { balance_cents: cents } = (await reply.json()) as { balance_cents: number };
     assert.ok(cents <= Math.floor((5_000_000 - told * costMicros) / 10_000), 'a charge that was told is missing');
     const accounts = await restored.cli<{ id: string; live_available_micros: number }[]>('accounts', 'list');
     const available = accounts.find(({ id }) => id === account)!.live_available_micros;
@@ -103,10 +102,6 @@ async function restore(t: TestContext, file: string, secret: string) {
   const program = await startProgram({ env: { TOLLGATE_DATA_DIR: dataDir } });
   t.after(() => program.stop());
   return program;
-}
-
-function auth(key: string): RequestInit {
-  return { headers: { authorization: `Bearer ${key}` } };
 }
 
 function folderFor(t: TestContext): string {

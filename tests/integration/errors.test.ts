@@ -179,7 +179,8 @@ for (const endpoint of endpoints) {
     }
     await t.test('a limit says what it is, what is left, what is held, and when it starts anew', async () => {
       const reply = await check(endpoint, { code: 'key_daily_limit_reached', send: plain, key: () => keys.daily });
-      const details = detailsOf(reply);
+      // Messages has the details beside the message, the other formats under `details`.
+      const details: Readonly<Record<string, unknown>> = reply.error.details ?? reply.error;
       assert.equal(details['limit'], 'daily_cap');
       assert.ok(Number(details['required_micros']) > 0);
       assert.deepEqual([details['left_micros'], details['held_micros'], details['affordable_output_tokens']], [0, 0, 0]);
@@ -524,11 +525,6 @@ function assertShape(reply: Reply, shape: 'messages' | 'other', code: ErrorCode)
     );
     assert.ok('param' in error);
   }
-}
-
-/** Beside the message in Messages, under `details` in the other shape. */
-function detailsOf(reply: Reply): Readonly<Record<string, unknown>> {
-  return reply.error.details ?? reply.error;
 }
 
 function promptOf({ name }: Endpoint, text: string): object {

@@ -43,12 +43,8 @@ test('a stream’s error gets the status it would have had outside', () => {
       'image_too_large',
       'server_is_overloaded',
       'server_error',
-    ].map(statusOf),
+    ].map((code) => readFailure({ error: { code, message: 'x' } }).status),
     [429, 429, 400, 400, 503, 500],
   );
   assert.equal(readFailure({}).message, 'the response failed without a message');
 });
-
-function statusOf(code: string): number | null {
-  return readFailure({ error: { code, message: 'x' } }).status;
-}
