@@ -172,7 +172,7 @@ test('every file of src/ that is not a test can be reached by imports from an en
   assert.deepEqual(unreached, [], 'code that only tests import belongs in tests/support/');
 });
 
-test('of the server, the dashboard knows the contract, as types only', () => {
+test('from src/, the dashboard imports only the types of the contract', () => {
   const dashboard = join(root, 'dashboard');
   const breaches = globSync('**/*.{ts,tsx}', { cwd: dashboard }).flatMap((file) => {
     const text = readFileSync(join(dashboard, file), 'utf8');

@@ -24,7 +24,7 @@ after(async () => {
   await gateway.stop();
 });
 
-test('a key is made and shown once; its caps, its models and its end are what its next requests meet', async () => {
+test('a new key is shown once, and changes of its caps and models and its revocation apply to its next requests', async () => {
   await withKeys({}, async (page) => {
     await page.getByText('No test keys yet').waitFor();
     await checkAccessibility(page);
@@ -121,7 +121,7 @@ test('keys are searched for and filtered, and an address says what is shown', as
   });
 });
 
-test('what the server says of a field stands at that field', async () => {
+test("the server's complaint about a field is shown at that field", async () => {
   await withKeys({ ignores: /status of 400/ }, async (page) => {
     await page.getByRole('button', { name: 'Create key' }).first().click();
     const form = page.getByRole('dialog', { name: 'Create a key' });

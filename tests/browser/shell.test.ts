@@ -31,7 +31,7 @@ function heading(page: Page, name: string) {
   return page.getByRole('heading', { level: 1, name, exact: true });
 }
 
-test('whoever is not signed in is asked to, and comes to the page he wanted', async () => {
+test('a visitor is asked to sign in, and lands on the page they wanted', async () => {
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto('/usage?mode=test');
     await heading(page, 'Sign in').waitFor();
@@ -116,7 +116,7 @@ test('test mode stays from page to page, and is part of the address', async () =
   });
 });
 
-test('light and dark follow the system, and what is chosen instead stays', async () => {
+test('the colour scheme follows the system until the user chooses one, and the choice is kept', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, colorScheme }, async (page) => {
       await page.goto('/');

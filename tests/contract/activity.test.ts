@@ -74,7 +74,7 @@ onEachStore((store) => {
     assert.equal((await told({ accountId: null })).length, 3);
   });
 
-  test('what was charged, or came without a key, is not counted; a day ends at midnight', async (t) => {
+  test('charged requests and requests without a key are not counted; a day ends at midnight', async (t) => {
     const { openActivity, told, clock } = await open(t, store);
     const activity = openActivity();
     activity.noteRequest(request({ costMicros: 5 }), path);
@@ -88,7 +88,7 @@ onEachStore((store) => {
     assert.deepEqual(await told({ toDay: '2026-11-30', by: 'day' }), [`${today} hit 1 0`, '2026-11-22 hit 1 0']);
   });
 
-  test('what cannot be written is kept, joined by what comes, and written once the database is back', async (t) => {
+  test('counts that cannot be written are kept, added to, and written once the database is back', async (t) => {
     const { database, openActivity, told, errors } = await open(t, store);
     const away = breakable(database);
     const activity = openActivity(away.database);
@@ -172,7 +172,7 @@ onEachStore((store) => {
     assert.deepEqual([(await list()).at(-1)?.requestId, (await list({ accountId: 'b' })).length], ['t3-0', 1]);
   });
 
-  test('a key is as old as its last request, whichever gateway writes last', async (t) => {
+  test('a key shows the time of its last request, whichever gateway writes last', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const [one, two] = [openActivity(), openActivity()];
     one.noteRequest(request(), path);
@@ -187,7 +187,7 @@ onEachStore((store) => {
     );
   });
 
-  test('providers are told by calls, failures and how long they take, over the hours asked for', async (t) => {
+  test('providers are listed with their calls, failures and latencies for the hours asked for', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const activity = openActivity();
     const call = { provider: 'p', kind: 'whole', ending: 'good' } as const;
@@ -222,7 +222,7 @@ onEachStore((store) => {
     );
   });
 
-  test('what nobody is shown any more is removed, in steps, and the rest stays', async (t) => {
+  test('counts past their retention are deleted in steps, and the rest stays', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const activity = openActivity();
     const note = (count: number) => {

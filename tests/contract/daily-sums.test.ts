@@ -54,7 +54,7 @@ async function openBooks(t: TestContext, store: StoreKind) {
 }
 
 onEachStore((store) => {
-  test('every filter, and all of them together, finds what it should, page by page', async (t) => {
+  test('each filter, and all of them combined, finds the right charges page by page', async (t) => {
     const { database, charges } = await openBooks(t, store);
     const noon = Date.parse(`${days[1]}T12:00:00Z`);
     const filters: readonly ChargeFilter[] = [
@@ -138,7 +138,7 @@ onEachStore((store) => {
     );
   });
 
-  test('spending is of the present day and month, with what is held; of keys as their caps see it', async (t) => {
+  test('spending covers the current day and month with open holds, and for keys equals what their caps count', async (t) => {
     const { database, books, clock, charges } = await openBooks(t, store);
     await books.run([reserveOf({ holdId: 'open', ledgerId, keyId: 'l' }, 55)]);
     const spent = (keyId: string | null, day: string) =>

@@ -95,7 +95,7 @@ onEachStore((store) => {
     assert.deepEqual(rows, []);
   });
 
-  test('what an answer had cost stays with it where it is stored for nothing; of older rows it is not known', async (t) => {
+  test('a stored answer keeps its original cost; rows of older versions have none', async (t) => {
     const { one, two, database } = await open(t, store);
     for (const [key, { worth, ...unworthy }] of Object.entries({ known: response, older: response })) {
       const claim = await claimOf(one, key, nameOf({}, key));
@@ -107,7 +107,7 @@ onEachStore((store) => {
     assert.equal((await database.read.selectFrom('idempotent_responses').select('state').execute()).length, 2);
   });
 
-  test('of many processes and requests at once one gets the key; when it fails another does', async (t) => {
+  test('one of many concurrent requests and processes claims a key; when it fails, another one does', async (t) => {
     const { one, two } = await open(t, store);
     let claimed = 0;
     let running = 0;
@@ -188,7 +188,7 @@ onEachStore((store) => {
     if (begun.kind === 'claimed') await begun.claim.end();
   });
 
-  test('what waits in another process gets the answer once it is stored', async (t) => {
+  test('a request waiting in another process gets the answer once it is stored', async (t) => {
     const { ledger, one, two } = await open(t, store);
     const claim = await claimOf(one, 'r1');
     const waiting = [one, two, two].map((idempotency, index) =>
@@ -205,7 +205,7 @@ onEachStore((store) => {
     for (const begun of waiting) assert.deepEqual(await begun, { kind: 'stored', response });
   });
 
-  test('the key of a process that is gone is free, and what that one says later is neither stored nor charged', async (t) => {
+  test("a dead process's key is free again, and its late settlement is neither stored nor charged", async (t) => {
     const { database, ledger, one, two } = await open(t, store);
     const lost = await claimOf(one, 'r1');
     await ledger.run([reserveOf(asked('r1'), 40), reserveOf(asked('r2'), 40)]);
@@ -294,7 +294,7 @@ onEachStore((store) => {
     assert.equal((await row()).state, 'stored');
   });
 
-  test('rows of no use are removed in small steps: expired ones, and those whose process is gone', async (t) => {
+  test('expired rows and rows of dead processes are deleted in small steps', async (t) => {
     const { database, clock, one } = await open(t, store);
     const rows = Array.from({ length: 450 }, (_, index) => ({
       key_id: 'k',

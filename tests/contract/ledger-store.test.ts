@@ -52,7 +52,7 @@ onEachStore((store) => {
     });
   });
 
-  test('texts are kept as they came, whatever is in them', async (t) => {
+  test('texts are stored unchanged, whatever characters they hold', async (t) => {
     const { database, open } = await openBooks(t, store);
     const texts = ['"', '\\', '\\"', 'a,b', '{}', 'null', 'NULL', '', ' ', '\n\t', `'; drop table charges; --`, 'été 🦔'];
     await open('run_1').run([
@@ -174,7 +174,7 @@ onEachStore((store) => {
     assert.equal(await lively.sweep(), 0);
   });
 
-  test('a ledger that closes leaves nothing behind that another would wait for', async (t) => {
+  test('the holds of a ledger that was closed can be given back at once by another', async (t) => {
     const { open, held } = await openBooks(t, store);
     const [first, second] = [open('run_first'), open('run_second')];
     await second.sweep();

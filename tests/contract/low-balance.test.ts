@@ -39,7 +39,7 @@ async function look(database: Database, nowMs: number, fail = false): Promise<nu
 }
 
 onEachStore((store) => {
-  test('owners are warned once when the balance goes below, and again only after it was above', async (t) => {
+  test('owners are warned once when the balance falls below the threshold, and again only after it was above it', async (t) => {
     const { database, change } = await open(t, store);
     await change(20);
     await setThreshold(database, 'acc', micros(10_000_000));
@@ -57,14 +57,14 @@ onEachStore((store) => {
     assert.deepEqual(await look(database, 63 * minuteMs), []);
   });
 
-  test('of gateways that look at the same time one sends', async (t) => {
+  test('when several gateways look at the same time, one sends the warning', async (t) => {
     const { database } = await open(t, store);
     await setThreshold(database, 'acc', micros(1));
     const sent = await Promise.all([1, 2, 3, 4].map(() => look(database, minuteMs)));
     assert.deepEqual(sent.flat(), [0]);
   });
 
-  test('what could not be sent is sent later', async (t) => {
+  test('a warning that could not be sent is sent later', async (t) => {
     const { database } = await open(t, store);
     await setThreshold(database, 'acc', micros(1));
     assert.deepEqual(await look(database, minuteMs, true), []);

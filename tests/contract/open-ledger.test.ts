@@ -13,7 +13,7 @@ import { onEachStore, type StoreKind } from './stores.ts';
 const ledgerId = 'acc:live';
 
 onEachStore((store) => {
-  test('of 500 requests at once on a balance for 137, exactly 137 are held', async (t) => {
+  test('500 concurrent requests on a balance for 137 place exactly 137 holds', async (t) => {
     const database = await openBooks(t, store);
     const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
     await ledger.submit(creditOf(ledgerId, 137 * 1_000 + 999));
@@ -27,7 +27,7 @@ onEachStore((store) => {
     assert.equal((await verify(database.read)).ok, true);
   });
 
-  test('of 500 requests at once under a daily cap for 41, from two ledgers on one database, exactly 41 are held', async (t) => {
+  test('500 concurrent requests under a daily cap for 41, from two ledgers on one database, place exactly 41 holds', async (t) => {
     const database = await openBooks(t, store);
     const ledgers = await Promise.all(['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner })));
     await ledgers[0]!.submit(creditOf(ledgerId, 1_000_000));
@@ -42,7 +42,7 @@ onEachStore((store) => {
     await Promise.all(ledgers.map((ledger) => ledger.close()));
   });
 
-  test('what was answered is there for every other reader', async (t) => {
+  test("every other reader sees a command's effect once it was answered", async (t) => {
     const database = await openBooks(t, store);
     const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
     await ledger.submit(creditOf(ledgerId, 100));

@@ -157,7 +157,7 @@ onEachStore((store) => {
     assert.equal(proof.ok, true, JSON.stringify(proof));
   });
 
-  test('a refund and a dispute that are heard of first wait for the payment', async (t) => {
+  test('a refund or a dispute that arrives before its payment waits for it', async (t) => {
     const books = await openBooks(t, store);
     const payments = new Payments({ ...books, recordBooking });
     const paying = await newTopUp(books);
@@ -180,7 +180,7 @@ onEachStore((store) => {
     );
   });
 
-  test('what a gateway decided and could not book is booked by the next look', async (t) => {
+  test('a decision that could not be booked is booked by the next run', async (t) => {
     const books = await openBooks(t, store);
     const broken = { submit: () => Promise.reject(new Error('injected')) };
     const paying = await newTopUp(books);
@@ -200,7 +200,7 @@ onEachStore((store) => {
     );
   });
 
-  test('what does not agree with what was asked is not credited, until an operator says to whom', async (t) => {
+  test('a payment that does not match its request is not credited until an operator assigns it', async (t) => {
     const books = await openBooks(t, store);
     const payments = new Payments({ ...books, recordBooking });
     const paying = await newTopUp(books);
@@ -263,7 +263,7 @@ onEachStore((store) => {
     });
   }
 
-  test('what Stripe said cannot be changed afterwards', async (t) => {
+  test('a stored Stripe event cannot be changed', async (t) => {
     const books = await openBooks(t, store);
     const paying = await newTopUp(books);
     await new Payments({ ...books, recordBooking }).take(paidNews(paying, 10));

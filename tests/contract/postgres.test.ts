@@ -171,7 +171,7 @@ test('commits are on the disk before they are answered, also where the server wa
   assert.deepEqual((await pool.query('show synchronous_commit')).rows, [{ synchronous_commit: 'on' }]);
 });
 
-test('what is wrong with an address is told to the operator, with a remedy and without the password', async () => {
+test('the operator is told what is wrong with a database address and how to fix it, without the password', async () => {
   const url = await createDatabase();
   const password = 'postgres-password-000111';
   const mistakes: readonly (readonly [string, RegExp])[] = [

@@ -71,7 +71,7 @@ async function askedBy(ask: () => Promise<Reply>): Promise<{ reply: Reply; asked
   return { reply, asked: gateway.upstream.requests.slice(earlier) };
 }
 
-test('the upstream is asked with what it takes, and its count is the answer', async () => {
+test('the upstream gets only fields that it takes, and its count is the answer', async () => {
   const body = {
     model: 'claude-haiku-4-5-20251001',
     messages: [
@@ -109,7 +109,7 @@ test('the upstream is asked with what it takes, and its count is the answer', as
   assert.equal(reply.headers['request-id'], reply.headers['x-request-id']);
 });
 
-test('what only an answer needs is left out, and listed', async () => {
+test('fields that only an answer needs are left out, and listed', async () => {
   const { reply, asked } = await askedBy(() => count({ ...hello, max_tokens: 100, stream: true, temperature: 0.5, top_k: null }));
   assert.equal(countOf(reply), 4_321);
   assert.deepEqual(asked[0]?.body, hello);

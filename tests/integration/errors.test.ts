@@ -346,7 +346,7 @@ test('paths that are not there are 404 in the shape of their neighbours', async 
   }
 });
 
-test('the reading endpoints refuse in the same way', async (t) => {
+test('endpoints that only read return the same errors', async (t) => {
   const table: readonly (readonly [string, string, SendOptions, ErrorCode])[] = [
     ['balance without a key', '/v1/balance', {}, 'invalid_api_key'],
     ['usage without a key', '/v1/usage', {}, 'invalid_api_key'],

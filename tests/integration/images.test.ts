@@ -153,7 +153,7 @@ describe('what is asked for decides the call and the price', () => {
     await assertCharged(await draw(owner.key, { n: 3 }), { ...owner, images: 3, micros: 3 * 9_750 });
   });
 
-  test('fields that change nothing are left out, and listed', async () => {
+  test('fields without effect are left out, and listed', async () => {
     const { key } = await newKey();
     const reply = await draw(key, { user: 'someone', moderation: 'low', background: 'auto' });
     assert.equal(reply.headers['x-service-ignored'], 'user, moderation');

@@ -74,7 +74,7 @@ for (const mode of ['live', 'test'] as const) {
       );
     });
 
-    test('what the cost was is in the headers', async () => {
+    test('the headers show the cost', async () => {
       const client = await newClient(mode);
       const { response } = await client.images.generate({ model: 'gpt-image-flare', prompt, n: 3 }).withResponse();
       assert.equal(response.headers.get('x-service-cost-micros'), String(3 * 13_000));

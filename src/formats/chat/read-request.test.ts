@@ -191,7 +191,7 @@ for (const [param, fields] of refused) {
   });
 }
 
-test('what asks for nothing is not refused', () => {
+test('a field without effect is not refused', () => {
   const fields = {
     n: 1,
     logprobs: false,

@@ -44,7 +44,7 @@ test('a text stream becomes its deltas', () => {
   );
 });
 
-test('what only a later event tells is taken from there', async (t) => {
+test('fields that only a later event carries are read from it', async (t) => {
   const item = { type: 'message', content: [{ type: 'output_text', text: 'Hey' }] };
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
   const called = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":1}', kind: 'function' };
