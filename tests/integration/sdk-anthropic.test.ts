@@ -14,7 +14,8 @@ import Anthropic, {
 import { zeroMicros } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
 import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
-import { answerBytes, answerStatus, readRecording } from '../support/upstream.ts';
+import { readOwnAnswer } from '../support/recordings.ts';
+import { answerBytes, answerStatus } from '../support/upstream.ts';
 
 let gateway: TestGateway;
 let sandbox: Anthropic;
@@ -132,14 +133,21 @@ test('a live request reaches the provider with its credential and the pinned ver
   }
 });
 
-test('a recorded stream is read whole', async (t) => {
-  const recording = await readRecording(t, 'anthropic/stream/llm-anthropic--test_stream_events_text.0.sse');
-  if (!recording) return;
-  gateway.upstream.on('/v1/messages', answerBytes(recording, { sizes: [13, 500] }));
+test('a stream that is split inside of characters is read whole', async () => {
+  gateway.upstream.on('/v1/messages', answerBytes(readOwnAnswer('anthropic/text.sse'), { sizes: [13, 500, 1] }));
   const message = await live.messages.stream(hello).finalMessage();
-  assert.ok(textOf(message).length > 0);
+  assert.deepEqual(
+    message.content.map((block) => block.type === 'text' && block.text),
+    ['Zürich is fine 👩‍🚀', 'Bye.'],
+  );
   assert.equal(message.stop_reason, 'end_turn');
-  assert.ok(message.usage.output_tokens > 0);
+  const {
+    input_tokens: input,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    output_tokens,
+  } = message.usage;
+  assert.deepEqual([input, read, written, output_tokens], [7, 40, 200, 19]);
 });
 
 test('a stream of a host that counts nothing is read, with our own count', async () => {

@@ -12,7 +12,8 @@ import OpenAI, {
 import { zeroMicros } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
 import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
-import { answerStatus, readRecording, answerBytes, answerJson } from '../support/upstream.ts';
+import { readOwnAnswer } from '../support/recordings.ts';
+import { answerStatus, answerBytes, answerJson } from '../support/upstream.ts';
 
 let gateway: TestGateway;
 let sandbox: OpenAI;
@@ -196,37 +197,40 @@ test('a live responses request comes back whole and as a stream', async () => {
   }
 });
 
-test('a recorded chat stream of parallel tool calls is read whole', async (t) => {
-  const recording = await readRecording(t, 'openai-chat/stream/pydantic-ai--test_dbos.test_complex_agent_run_in_workflow.0.sse');
-  if (!recording) return;
-  gateway.upstream.on('/v1/chat/completions', answerBytes(recording, { sizes: [7, 100, 1_000] }));
+test('a chat stream of parallel tool calls is read whole', async () => {
+  gateway.upstream.on(
+    '/v1/chat/completions',
+    answerBytes(readOwnAnswer('openai-chat/interleaved-tools.sse'), { sizes: [7, 100, 1_000] }),
+  );
   const stream = live.chat.completions.stream({
     model: 'gpt-4o',
     messages,
     stream_options: { include_usage: true },
-    tools: ['get_country', 'get_product_name'].map((name) => ({ type: 'function' as const, function: { name } })),
+    tools: ['get_weather', 'get_time'].map((name) => ({ type: 'function' as const, function: { name } })),
   });
   const completion = await stream.finalChatCompletion();
   const calls = completion.choices[0]?.message.tool_calls ?? [];
   assert.deepEqual(
-    calls.map((call) => call.type === 'function' && call.function.name),
-    ['get_country', 'get_product_name'],
+    calls.map((call) => call.type === 'function' && [call.id, call.function.name, call.function.arguments]),
+    [
+      ['call_a', 'get_weather', '{"city":"Paris"}'],
+      ['call_b', 'get_time', '{"city":"Oslo"}'],
+    ],
   );
   assert.equal(completion.choices[0]?.finish_reason, 'tool_calls');
-  assert.ok((completion.usage?.total_tokens ?? 0) > 0);
+  assert.equal(completion.usage?.total_tokens, 70);
 });
 
-test('a recorded whole response is read', async (t) => {
-  const recording = await readRecording(
-    t,
-    'openai-responses/json/pydantic-ai--test_code_execution_files_vcr.test_openai_code_execution_files.1.json',
-  );
-  if (!recording) return;
-  gateway.upstream.on('/v1/responses', answerJson(recording.toString('utf8')));
+test('a whole response with the calls of hosted tools is read', async () => {
+  gateway.upstream.on('/v1/responses', answerJson(readOwnAnswer('openai-responses/hosted-tools.json').toString('utf8')));
   const response = await live.responses.create({ model: 'gpt-5', input: 'Hello!' });
   assert.equal(response.model, 'gpt-5');
-  assert.ok(response.output_text.length > 0);
-  assert.ok((response.usage?.total_tokens ?? 0) > 0);
+  assert.equal(response.output_text, 'Four.');
+  assert.deepEqual(
+    response.output.map((item) => item.type as string),
+    ['code_interpreter_call', 'mcp_call', 'file_search_call', 'new_kind_of_call', 'message'],
+  );
+  assert.equal(response.usage?.total_tokens, 17);
 });
 
 test('401: a wrong key is an AuthenticationError', async () => {

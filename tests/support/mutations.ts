@@ -58,7 +58,7 @@ export function testMutations(watchers: readonly string[], mutations: Readonly<R
 /** With what a build needs, for tests of the whole program. */
 function copySources(): string {
   const copy = mkdtempSync(join(tmpdir(), 'tollgate-mutations-'));
-  const parts = ['src', 'catalog', 'scripts', 'tests/contract', 'tests/integration', 'tests/support'];
+  const parts = ['src', 'catalog', 'scripts', 'tests/answers', 'tests/contract', 'tests/integration', 'tests/support'];
   for (const part of [...parts, 'package.json', 'package-lock.json'])
     cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));

@@ -51,6 +51,8 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
   { type: 'ChatCompletionChunk.Choice.Delta.ToolCall', fields: { extra_content: { type: 'object' } } },
   // Sent by OpenAI's own models that search; the SDK has typed them for a whole message alone.
   { type: 'ChatCompletionChunk.Choice.Delta', fields: { annotations: { type: 'array', items: annotation } } },
+  // The words of the page, which OpenRouter sends.
+  { type: 'ChatCompletionMessage.Annotation.URLCitation', fields: { content: { type: 'string' } } },
   // OpenAI's API tells the status of every call; of custom ones the types know it in the list of a stored response's items alone.
   { type: 'ResponseCustomToolCall', fields: { status: { enum: ['in_progress', 'completed', 'incomplete'] } } },
   // Errors have the gateway's own codes. OpenAI was recorded with the error nested in the event, as the SDKs read it.

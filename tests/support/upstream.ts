@@ -10,10 +10,8 @@
 // Scripts: answerJson, answerSse (frames, paced), answerBytes (a recording, split anywhere, paced: a slow drip), answerStatus (errors),
 // hang (never answers), thenHang and thenReset (the head and some of a body, then silence or a reset), or any function of one's own.
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Hooks } from './file-hooks.ts';
 
@@ -180,21 +178,6 @@ export function thenReset(bytes: string | Uint8Array | null, options: AnswerOpti
     }
     response.socket?.resetAndDestroy();
   };
-}
-
-/**
- * The bytes of a recorded answer, for instance `openai-chat/stream/x.sse`. Without the recordings the test is skipped, which it says;
- * under CI it fails.
- */
-export async function readRecording(t: TestContext, name: string): Promise<Buffer | null> {
-  try {
-    return await readFile(new URL(`../../../shared/fixtures/${name}`, import.meta.url));
-  } catch (error) {
-    if (process.env['CI']) throw error;
-    t.diagnostic(`no recordings beside the repository: ${name} is not tested`);
-    t.skip();
-    return null;
-  }
 }
 
 async function readRequest(incoming: IncomingMessage, response: ServerResponse): Promise<UpstreamRequest> {

@@ -1,39 +1,31 @@
-// Every recorded Chat answer, read by the format and by a plain reading of the same bytes.
+// Every Chat answer, our own and the recorded ones, read by the format and by a plain reading of the same bytes.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { collect } from '../../../tests/support/canonical/answers.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import type { Answer } from '../../canonical/answer.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { contextFor, readAll } from '../../../tests/support/formats/chat.ts';
+import { gatherCalls, readContent } from '../../../tests/support/plain/chat.ts';
+import { eventsOf, type Json } from '../../../tests/support/plain/reading.ts';
+import { readPlainly as readWholly } from '../../../tests/support/plain/read-plainly.ts';
+import { loadRecordings } from '../../../tests/support/recordings.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { readAnswer } from './read-answer.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayStream } from './relay-stream.ts';
 
-const folder = new URL('../../../../shared/fixtures/openai-chat/', import.meta.url);
-const isMissing = !existsSync(folder);
-
-function recordings(kind: 'json' | 'stream'): { name: string; text: string }[] {
-  if (isMissing) return [];
-  const place = new URL(`${kind}/`, folder);
-  const names = readdirSync(place).filter((name) => !name.endsWith('.request.json'));
-  return names.map((name) => ({ name, text: readFileSync(new URL(name, place), 'utf8') }));
-}
-
-test('the recordings are there', (t) => {
-  if (!isMissing) return;
-  assert.ok(!process.env.CI, 'the recordings are missing');
-  t.diagnostic(`no recordings in ${folder.pathname}: nothing was compared`);
-  t.skip();
-});
+const answers = loadRecordings()
+  .filter(({ format }) => format === 'chat')
+  .map(({ file, stream, status, bytes }) => ({ name: file, stream, status, text: bytes.toString('utf8') }));
 
 /** What anybody would read out of the chunks of one choice; no more is shared with the code under test than JSON. */
 type Plain = {
   text: string;
+  refusal: string;
   reasoning: string;
   /** The bytes of the reasoning that is sealed. */
   sealed: number;
@@ -44,12 +36,13 @@ type Plain = {
 };
 type PlainUsage = { prompt_tokens: number; completion_tokens: number; total_tokens: number };
 type PlainMessage = {
-  content?: string | null;
+  content?: unknown;
+  refusal?: string | null;
   reasoning?: string;
-  reasoning_content?: string;
+  reasoning_content?: string | null;
   reasoning_details?: { text?: string; data?: string; signature?: string | null }[];
   annotations?: { url_citation: { url: string } }[];
-  tool_calls?: { index?: number; function: { name?: string; arguments?: string } }[] | null;
+  tool_calls?: Json[] | null;
 };
 type PlainChunk = {
   usage?: PlainUsage | null;
@@ -59,40 +52,42 @@ type PlainChunk = {
 };
 
 function readPlainly(chunks: readonly PlainChunk[], index = 0): Plain {
-  const plain: Plain = { text: '', reasoning: '', sealed: 0, pages: [], calls: [], finish: null, usage: null };
+  const plain: Plain = { text: '', refusal: '', reasoning: '', sealed: 0, pages: [], calls: [], finish: null, usage: null };
   let sources: string[] = [];
-  const calls = new Map<number, { name: string; arguments: string }>();
+  const messages: PlainMessage[] = [];
   for (const chunk of chunks) {
-    plain.usage = chunk.usage ?? plain.usage;
+    if (chunk.usage && chunk.usage.completion_tokens !== undefined) plain.usage = chunk.usage;
     sources = chunk.citations ?? sources;
     for (const choice of chunk.choices.filter((candidate) => candidate.index === index)) {
       const added = choice.delta ?? choice.message ?? {};
-      plain.text += added.content ?? '';
+      messages.push(added);
+      plain.text += readContent(added.content);
+      plain.refusal += added.refusal ?? '';
       plain.reasoning += added.reasoning_content ?? added.reasoning ?? added.reasoning_details?.[0]?.text ?? '';
+      plain.reasoning += readContent(added.content, 'thinking');
       for (const { data, signature } of added.reasoning_details ?? []) {
         for (const value of [data, signature]) plain.sealed += Math.floor(((value ?? '').length * 3) / 4);
       }
       plain.pages.push(...(added.annotations ?? []).map((annotation) => annotation.url_citation.url));
       plain.finish = choice.finish_reason ?? plain.finish;
-      for (const [place, call] of (added.tool_calls ?? []).entries()) {
-        const known = calls.get(call.index ?? place) ?? { name: '', arguments: '' };
-        known.name ||= call.function.name ?? '';
-        known.arguments += call.function.arguments ?? '';
-        calls.set(call.index ?? place, known);
-      }
     }
   }
   if (plain.pages.length === 0) plain.pages = sources;
-  plain.calls = [...calls.values()].map((call) => `${call.name}(${call.arguments})`);
+  plain.calls = gatherCalls(messages).map((call) => `${call.name}(${call.text})`);
   return plain;
 }
 
 function assertAgrees({ content, usage }: Answer, plain: Plain): void {
   const texts = (type: string) => content.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('');
   assert.equal(texts('text'), plain.text);
+  assert.equal(texts('refusal'), plain.refusal);
   assert.equal(texts('thinking'), plain.reasoning);
   const calls = content.flatMap((part) => (part.type === 'tool-call' ? [`${part.name}(${part.arguments})`] : []));
-  assert.deepEqual(calls, plain.calls);
+  // A call without arguments gets an empty object.
+  assert.deepEqual(
+    calls,
+    plain.calls.map((call) => call.replace(/\(\)$/, '({})')),
+  );
   const cited = content.flatMap((part) => (part.type === 'text' ? (part.citations ?? []) : []));
   assert.deepEqual(
     cited.map((citation) => citation.type === 'url' && citation.url),
@@ -104,22 +99,19 @@ function assertAgrees({ content, usage }: Answer, plain: Plain): void {
 }
 
 function chunksOf(text: string): PlainChunk[] {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('data: {'))
-    .map((line) => JSON.parse(line.slice(6)) as PlainChunk);
+  return eventsOf(text) as unknown as PlainChunk[];
 }
 
-const stops: Record<string, Answer['stop']['reason']> = {
-  stop: 'end',
-  eos: 'end',
-  length: 'length',
-  tool_calls: 'tool-calls',
-};
+function stopOf(plain: Plain): Answer['stop']['reason'] {
+  if (plain.finish === 'length') return 'length';
+  if (plain.finish === 'content_filter') return 'content-filter';
+  if (plain.calls.length > 0) return 'tool-calls';
+  return plain.refusal === '' ? 'end' : 'refusal';
+}
 
-for (const { name, text } of recordings('json')) {
-  const body = JSON.parse(text) as PlainChunk & { error?: unknown; detail?: unknown };
-  if (body.error || body.detail) {
+for (const { name, status, text } of answers.filter(({ stream }) => !stream)) {
+  const body = JSON.parse(text) as PlainChunk & { error?: unknown };
+  if (status !== 200 || body.error) {
     test(`${name}: the error has a message, and is no answer`, () => {
       const message = readErrorMessage(body);
       assert.ok(message && text.includes(message));
@@ -132,16 +124,21 @@ for (const { name, text } of recordings('json')) {
     const plain = readPlainly([body]);
     const answer = readAnswer(body);
     assertAgrees(answer, plain);
-    assert.equal(answer.stop.reason, stops[plain.finish!]);
+    assert.equal(answer.stop.reason, stopOf(plain));
     const relayed = relayAnswer(body, contextFor());
-    assert.deepEqual(relayed.body, { ...body, model: 'catalogue/model' });
+    // Where the upstream counted nothing, our own count is added.
+    assert.deepEqual(relayed.body, { ...body, model: 'catalogue/model', usage: plain.usage ?? relayed.body.usage });
     assert.deepEqual(relayed.usage, answer.usage);
     assert.deepEqual(relayed.stop, answer.stop);
-    assert.equal(relayed.outputBytes, byteLengthOf(plain));
+    const all = body.choices.map(({ index }) => byteLengthOf(readPlainly([body], index)));
+    assert.equal(
+      relayed.outputBytes,
+      all.reduce((sum, bytes) => sum + bytes),
+    );
   });
 }
 
-for (const { name, text } of recordings('stream')) {
+for (const { name, text } of answers.filter(({ stream, text }) => stream && !isFailure(text))) {
   const chunks = chunksOf(text);
   const plain = readPlainly(chunks);
   const choices = Math.max(1, ...chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.index + 1)));
@@ -151,7 +148,7 @@ for (const { name, text } of recordings('stream')) {
     const answer = collect(events);
     assert.ok(answer);
     assertAgrees(answer, plain);
-    assert.equal(answer.stop.reason, plain.finish === null ? 'end' : stops[plain.finish]);
+    assert.equal(answer.stop.reason, stopOf(plain));
     assert.equal(events[0]!.type, 'start');
     assert.equal(events.filter((event) => event.type === 'finish').length, 1);
   });
@@ -189,7 +186,7 @@ for (const { name, text } of recordings('stream')) {
   test(`${name}: splitting the bytes anywhere changes nothing`, () => {
     const bytes = Buffer.from(text);
     const whole = relay(text, {}).frames;
-    const events = readAll(parseSse(text));
+    const events = withoutNewIds(readAll(parseSse(text)));
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 20 }), (cuts) => {
         const parser = new SseParser();
@@ -198,7 +195,7 @@ for (const { name, text } of recordings('stream')) {
         split.push(...parser.end());
         const pipe = relayStream(contextFor());
         assert.equal(split.map(pipe.push).join('') + pipe.end() + pipe.close(': cost'), whole);
-        assert.deepEqual(readAll(split), events);
+        assert.deepEqual(withoutNewIds(readAll(split)), events);
       }),
       { numRuns: 10 },
     );
@@ -224,7 +221,21 @@ function relay(text: string, fields: Record<string, unknown>) {
   return { frames: frames + pipe.close(': cost'), progress: pipe.progress };
 }
 
+/** A failure in mid-stream, whose words are in the text. */
+function isFailure(text: string): boolean {
+  return readWholly('chat', true, text).stop === 'failed';
+}
+
+/** A call that comes without an id gets a new one in each reading. */
+function withoutNewIds(events: readonly StreamEvent[]): readonly StreamEvent[] {
+  return events.map((event) =>
+    event.type === 'tool-call-start' ? { ...event, id: event.id.replace(/^call_[0-9a-z]{26}$/, 'new') } : event,
+  );
+}
+
 function byteLengthOf(plain: Plain): number {
   const args = plain.calls.map((call) => call.slice(call.indexOf('(') + 1, -1));
-  return Buffer.byteLength([plain.text, ...args].join('')) + Math.max(Buffer.byteLength(plain.reasoning), plain.sealed);
+  return (
+    Buffer.byteLength([plain.text, plain.refusal, ...args].join('')) + Math.max(Buffer.byteLength(plain.reasoning), plain.sealed)
+  );
 }

@@ -1,7 +1,4 @@
-// What the tests of this folder share: requests, answers read whole and as streams, recordings of real ones, and random conversations.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+// What the tests of this folder share: requests, answers read whole and as streams, and random conversations.
 import fc from 'fast-check';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
@@ -67,25 +64,6 @@ export function collect(events: readonly StreamEvent[]): Answer | null {
   const collector = new AnswerCollector();
   for (const event of events) collector.push(event);
   return collector.answer;
-}
-
-export type Recording = { readonly name: string; readonly text: string };
-
-const folder = join(import.meta.dirname, '../../../../shared/fixtures/gemini');
-
-/** [] when they are not on this machine, which CI does not accept. */
-export function readRecordings(kind: 'json' | 'stream'): Recording[] {
-  const place = join(folder, kind);
-  if (!existsSync(place)) return [];
-  const names = readdirSync(place).filter((name) => !name.endsWith('.request.json'));
-  return names.map((name) => ({ name, text: readFileSync(join(place, name), 'utf8') }));
-}
-
-export function skipWithoutRecordings(t: TestContext): void {
-  if (existsSync(folder)) return;
-  if (process.env.CI) throw new Error(`no recordings at ${folder}`);
-  t.diagnostic(`no recordings at ${folder}: nothing was compared`);
-  t.skip();
 }
 
 /** Plain objects, as deep equality wants them. */

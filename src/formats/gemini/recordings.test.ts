@@ -1,17 +1,20 @@
-// Every recorded Gemini answer, read by the format and by a plain reading of the same bytes.
+// Every Gemini answer, our own and the recorded ones, read by the format and by a plain reading of the same bytes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Answer } from '../../canonical/answer.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { SseParser } from '../../lib/sse.ts';
+import { eventsOf, type Json } from '../../../tests/support/plain/reading.ts';
+import { readPlainly as readWholly } from '../../../tests/support/plain/read-plainly.ts';
+import { loadRecordings } from '../../../tests/support/recordings.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { collect, parseSse, readAll, readRecordings, skipWithoutRecordings } from './fixture.ts';
+import { collect, parseSse, readAll } from './fixture.ts';
 import { readAnswer } from './read-answer.ts';
 
-test('the recordings are there', (t) => skipWithoutRecordings(t));
-
-type Json = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- recordings have no type, and are read plainly
+const answers = loadRecordings()
+  .filter(({ format }) => format === 'gemini')
+  .map(({ file, stream, bytes }) => ({ name: file, stream, text: bytes.toString('utf8') }));
 
 /** What anybody would read out of the chunks; no more is shared with the code under test than JSON. */
 function readPlainly(chunks: readonly Json[]) {
@@ -23,13 +26,14 @@ function readPlainly(chunks: readonly Json[]) {
     text: join(false),
     thoughts: join(true),
     calls: parts.flatMap(({ functionCall }) =>
-      functionCall ? [`${functionCall.name}(${JSON.stringify(functionCall.args)})`] : [],
+      functionCall ? [`${functionCall.name}(${JSON.stringify(functionCall.args ?? {})})`] : [],
     ),
     signatures: parts
       .filter((part) => part['text'] !== undefined || part['functionCall'])
       .flatMap((part) => part['thoughtSignature'] ?? []),
+    isBlocked: chunks.some((chunk) => chunk['promptFeedback']?.blockReason),
     finish: candidates.findLast((candidate) => candidate['finishReason'])?.['finishReason'],
-    usage: chunks.at(-1)!['usageMetadata'] as Json,
+    usage: (chunks.at(-1)!['usageMetadata'] ?? {}) as Json,
   };
 }
 
@@ -48,31 +52,35 @@ function assertAgrees({ content, usage, stop }: Answer, chunks: readonly Json[])
     plain.signatures,
   );
   const natural = plain.calls.length > 0 ? 'tool-calls' : 'end';
-  assert.equal(stop.reason, plain.finish === 'STOP' ? natural : plain.finish === 'MAX_TOKENS' ? 'length' : 'content-filter');
+  assert.equal(
+    stop.reason,
+    plain.finish === 'STOP' && !plain.isBlocked ? natural : plain.finish === 'MAX_TOKENS' ? 'length' : 'content-filter',
+  );
   // Google's own total is the sum of what is billed.
   if (plain.usage['totalTokenCount'])
     assert.equal(totalInputTokens(usage!) + usage!.outputTokens, plain.usage['totalTokenCount']);
 }
 
-/** Errors of the API, and a model that called a function that nobody had declared. */
-const unreadable = /429-retry-info|invalid_role|name_suggestion|multimodal_tool_return_matrix_direct-binary-audio/;
+/** Errors of the API, and a model that broke off: it called a function that nobody had declared, or in a way that nobody can read. */
+function isFailure(stream: boolean, text: string): boolean {
+  return readWholly('gemini', stream, text).stop === 'failed';
+}
 
-for (const { name, text } of readRecordings('json')) {
+for (const { name, text } of answers.filter(({ stream }) => !stream)) {
   test(`${name} reads as it stands there`, () => {
     const body = JSON.parse(text) as Json;
-    if (unreadable.test(name)) assert.throws(() => readAnswer(body), UnreadableAnswer);
+    if (isFailure(false, text)) assert.throws(() => readAnswer(body), UnreadableAnswer);
     else assertAgrees(readAnswer(body), [body]);
   });
 }
 
-for (const { name, text } of readRecordings('stream')) {
+for (const { name, text } of answers.filter(({ stream }) => stream)) {
   const events = parseSse(text);
 
   test(`${name} reads as it stands there`, () => {
-    assertAgrees(
-      collect(readAll(events))!,
-      events.map(({ data }) => JSON.parse(data) as Json),
-    );
+    const read = readAll(events);
+    if (isFailure(true, text)) assert.equal(read.at(-1)!.type, 'error');
+    else assertAgrees(collect(read)!, eventsOf(text));
   });
 
   test(`${name}: splitting the bytes anywhere changes nothing`, () => {
@@ -89,7 +97,8 @@ for (const { name, text } of readRecordings('stream')) {
     );
   });
 
-  test(`${name}: cut before its end, it is a failure`, () => {
-    assert.equal(readAll(events.slice(0, -1)).at(-1)!.type, 'error');
+  test(`${name}: cut before the reason of its end, it is a failure`, () => {
+    const end = events.findIndex(({ data }) => /"(?:finishReason|blockReason|error)":/.test(data));
+    assert.equal(readAll(events.slice(0, end)).at(-1)!.type, 'error');
   });
 }

@@ -1,7 +1,4 @@
-// What the tests of this folder share: contexts, recordings of real answers, and random canonical values that Messages can express.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+// What the tests of this folder share: contexts, and random canonical values that Messages can express.
 import fc from 'fast-check';
 import type { Answer } from '../../canonical/answer.ts';
 import type { Citation, DocumentCitation, SearchResultCitation, UrlCitation } from '../../canonical/citation.ts';
@@ -36,28 +33,6 @@ export function answerContext(fields: Partial<AnswerContext> = {}): AnswerContex
 export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
   const base = { stream: false, maxOutputTokens: 4096, thinking: true, maxTokensField: 'max_tokens' as const };
   return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
-}
-
-export type Recording = { readonly name: string; readonly text: string };
-
-/** The recordings of one kind; [] when they are not on this machine, which CI does not accept. */
-export function readRecordings(t: TestContext, kind: 'json' | 'stream'): Recording[] {
-  const folder = join(import.meta.dirname, '../../../../shared/fixtures/anthropic', kind);
-  if (!existsSync(folder)) {
-    if (process.env.CI) throw new Error(`no recordings at ${folder}`);
-    t.diagnostic(`skipped: no recordings at ${folder}`);
-    t.skip();
-    return [];
-  }
-  const names = readdirSync(folder).filter((name) => name.endsWith('.json') || name.endsWith('.sse'));
-  const answers = names.filter((name) => !name.endsWith('.request.json'));
-  return answers.map((name) => ({ name, text: firstAnswer(readFileSync(join(folder, name), 'utf8')) }));
-}
-
-/** One of the recordings holds two streams, one after the other. */
-function firstAnswer(text: string): string {
-  const second = text.indexOf('event: message_start', 1);
-  return second === -1 ? text : text.slice(0, second);
 }
 
 export function parseSse(text: string): SseEvent[] {

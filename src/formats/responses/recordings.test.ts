@@ -1,13 +1,15 @@
-// Recorded answers of OpenAI, Azure, Bedrock, DeepSeek and xAI, read by the code under test and by a few plain lines here.
+// Answers in the Responses format, our own and the recorded ones of OpenAI, Azure, Bedrock, DeepSeek and xAI, read by the code under test
+// and by a few plain lines here.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { collect } from '../../../tests/support/canonical/answers.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import { SseParser, type SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import type { Json } from '../../../tests/support/plain/reading.ts';
+import { loadRecordings, type Recording } from '../../../tests/support/recordings.ts';
 import { contextFor, payloadsOf, readAll, runPipe, streamAnswer } from '../../../tests/support/formats/responses.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { parseRequest } from './parse-request.ts';
@@ -17,111 +19,115 @@ import { relayAnswer } from './relay-answer.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeAnswer } from './write-answer.ts';
 
-const folder = new URL('../../../../shared/fixtures/', import.meta.url);
-type Recording = {
-  readonly file: string;
-  readonly request_file: string | null;
-  readonly format: string;
-  readonly stream: boolean;
-  readonly status: number;
-};
+const answers = loadRecordings().filter(({ format }) => format === 'responses');
+const wholeAnswers = answers.filter(({ stream }) => !stream);
+const streams = answers.filter(({ stream }) => stream);
 
-test('every recorded answer is read and relayed as it is', async (t) => {
-  for (const { file } of findRecordings(t, (recording) => !recording.stream && recording.status === 200)) {
-    await t.test(file, () => {
-      const body = JSON.parse(readText(file)) as JsonObject;
-      const answer = readAnswer(body);
-      assert.deepEqual(summarise(answer), plainReading(body));
-      const relayed = relayAnswer(body, contextFor({ reasoning: { effort: 'low' } }));
-      assert.deepEqual(relayed.usage, answer.usage);
-      assert.deepEqual(relayed.stop, answer.stop);
-      checkEdits(body, relayed.body);
-      assert.deepEqual(readAnswer(writeAnswer(answer, contextFor())), answer);
-    });
-  }
-});
-
-test('every recorded stream is read, split anywhere, and relayed as it is', async (t) => {
-  for (const { file } of findRecordings(t, (recording) => recording.stream)) {
-    await t.test(file, async () => {
-      const bytes = readFileSync(new URL(file, folder));
-      const events = firstResponse(parseSse(bytes));
-      const last = JSON.parse(events.at(-1)!.data) as JsonObject;
-      const body = last.response as JsonObject;
-      if (last.type === 'response.failed') return checkFailure(events, body);
-      const answer = collect(readAll(events))!;
-      assert.deepEqual(summarise(answer), plainReading(body));
-      assert.deepEqual(withoutSignatures(answer), withoutSignatures(readAnswer(body)));
-      for (const effort of [null, 'low']) {
-        const context = contextFor({ reasoning: { effort } });
-        const frames = runPipe(relayStream(context), events);
-        const payloads = payloadsOf(frames);
-        checkEdits(body, payloads.at(-1)?.response as JsonObject);
-        payloads.forEach((payload, index) => assert.equal(payload.sequence_number, index));
-        assert.deepEqual(withoutSignatures(collect(readAll(parseSse(frames)))!), withoutSignatures(answer));
-        assert.equal(runPipe(relayStream(context), firstResponse(parseSplit(bytes))), frames);
-      }
-      assert.deepEqual(collect(readAll(parseSse(streamAnswer(answer, contextFor())))), answer);
-    });
-  }
-});
-
-test('the official SDK reads a relayed recording as it reads the recording', async (t) => {
-  for (const { file } of findRecordings(t, (recording) => recording.stream && isPlain(recording))) {
-    await t.test(file, async () => {
-      const events = parseSse(readText(file));
-      const original = await readWithSdk(events.map(({ data }) => `data: ${data}\n\n`).join(''));
-      const relayed = await readWithSdk(runPipe(relayStream(contextFor({ reasoning: { effort: 'low' } })), events));
-      assert.equal(relayed.output_text, original.output_text);
-      assert.equal(relayed.output.at(-1)?.type, original.output.at(-1)?.type);
-    });
-  }
-});
-
-test('every recorded error gives its message', async (t) => {
-  for (const { file } of findRecordings(t, (recording) => recording.status !== 200)) {
-    await t.test(file, () => {
-      const body = JSON.parse(readText(file)) as { error: string | { message: string } };
-      assert.equal(readErrorMessage(body), typeof body.error === 'string' ? body.error : body.error.message);
+for (const recording of wholeAnswers) {
+  const body = readBody(recording);
+  if (recording.status !== 200 || body.status === 'failed') {
+    test(`${recording.file}: the error has a message, and is no answer`, () => {
+      const { error } = body as { error: string | { message: string } };
+      assert.equal(readErrorMessage(body), typeof error === 'string' ? error : error.message);
       assert.throws(() => readAnswer(body), UnreadableAnswer);
     });
+    continue;
   }
-});
+  test(`${recording.file}: the answer is read and relayed as it is`, () => {
+    const answer = readAnswer(body);
+    assert.deepEqual(summarise(answer), plainReading(body));
+    const relayed = relayAnswer(body, contextFor({ reasoning: { effort: 'low' } }));
+    assert.deepEqual(relayed.usage, answer.usage);
+    assert.deepEqual(relayed.stop, answer.stop);
+    assert.equal(relayed.searches, countSearches(body));
+    checkEdits(body, relayed.body);
+    checkAgain(readAnswer(writeAnswer(answer, contextFor())), answer);
+  });
+}
 
-test('every recorded request is accepted', async (t) => {
-  for (const { request_file: file } of findRecordings(t, (recording) => recording.request_file !== null)) {
-    await t.test(file!, () => {
-      const body = JSON.parse(readText(file!)) as JsonObject;
-      assert.equal(parseRequest(body, { chatMaxTokens: null }).model, body.model);
-    });
-  }
-});
+for (const { file, bytes } of streams) {
+  test(`${file}: the stream is read, split anywhere, and relayed as it is`, () => {
+    const events = firstResponse(parseSse(bytes));
+    const last = JSON.parse(events.at(-1)!.data) as JsonObject;
+    const body = wholeResponse(events, last.response as JsonObject);
+    if (last.type === 'response.failed') return checkFailure(events, body);
+    const answer = collect(readAll(events))!;
+    assert.deepEqual(summarise(answer), plainReading(body));
+    assert.deepEqual(withoutSignatures(answer), withoutSignatures(readAnswer(body)));
+    for (const effort of [null, 'low']) {
+      const context = contextFor({ reasoning: { effort } });
+      const pipe = relayStream(context);
+      const frames = runPipe(pipe, events);
+      const payloads = payloadsOf(frames);
+      checkEdits(body, payloads.at(-1)?.response as JsonObject);
+      assert.equal(pipe.progress.searches, countSearches(body));
+      payloads.forEach((payload, index) => assert.equal(payload.sequence_number, index));
+      assert.deepEqual(withoutSignatures(collect(readAll(parseSse(frames)))!), withoutSignatures(answer));
+      assert.equal(runPipe(relayStream(context), firstResponse(parseSplit(bytes))), frames);
+    }
+    checkAgain(collect(readAll(parseSse(streamAnswer(answer, contextFor()))))!, answer);
+  });
+
+  test(`${file}: without its last event, the stream fails`, () => {
+    const events = firstResponse(parseSse(bytes));
+    const end = events.findIndex(({ data }) => /"type":\s*"(?:response\.failed|error)"/.test(data));
+    const cut = events.slice(0, end === -1 ? -1 : end);
+    assert.equal(readAll(cut).at(-1)?.type, 'error');
+    const pipe = relayStream(contextFor());
+    runPipe(pipe, cut);
+    assert.equal(pipe.progress.status, 'failed');
+  });
+}
+
+for (const { file, bytes } of streams.filter(isPlain)) {
+  test(`${file}: the official SDK reads the relayed stream as it reads the original`, async () => {
+    const events = parseSse(bytes).filter(({ data }) => data !== '[DONE]');
+    const original = await readWithSdk(events.map(({ data }) => `data: ${data.replaceAll('\n', ' ')}\n\n`).join(''));
+    const relayed = await readWithSdk(runPipe(relayStream(contextFor({ reasoning: { effort: 'low' } })), events));
+    assert.equal(relayed.output_text, original.output_text);
+    assert.equal(relayed.output.at(-1)?.type, original.output.at(-1)?.type);
+  });
+}
+
+for (const { file, request } of answers) {
+  if (!request) continue;
+  test(`${file}: the request is accepted`, () => {
+    const body = JSON.parse(request.toString('utf8')) as JsonObject;
+    assert.equal(parseRequest(body, { chatMaxTokens: null }).model, body.model);
+  });
+}
+
+function readBody({ bytes }: Recording): JsonObject {
+  return JSON.parse(bytes.toString('utf8')) as JsonObject;
+}
+
+/** A host that repeats nothing in its last response has said every item as it was done. */
+function wholeResponse(events: readonly SseEvent[], last: JsonObject): JsonObject {
+  const payloads = events.map(({ data }) => JSON.parse(data) as JsonObject);
+  const items = payloads.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item);
+  return (last.output as unknown[]).length > 0 ? last : { ...last, output: items };
+}
+
+/** Where the upstream counted nothing, our own count is written. */
+function checkAgain({ usage, ...again }: Answer, { usage: counted, ...answer }: Answer): void {
+  assert.deepEqual(again, answer);
+  if (counted) assert.deepEqual(usage, counted);
+  else assert.ok(usage!.inputTokens > 0 && usage!.outputTokens > 0);
+}
+
+function countSearches(body: JsonObject): number {
+  const calls = (body.output as Json[]).filter((item) => item['type'] === 'web_search_call' && item['status'] === 'completed');
+  return calls.filter(({ action }) => !action?.type || action.type === 'search').length;
+}
 
 /** Texts, reasoning and calls, which are what can be asked for here; the SDK's accumulator does not know every event of hosted tools. */
 function isPlain({ file }: Recording): boolean {
-  return /stream_propagation|bedrock|deepseek|pdf|azure/.test(file);
-}
-
-function findRecordings(t: TestContext, isWanted: (recording: Recording) => boolean): Recording[] {
-  const index = new URL('index.json', folder);
-  if (!existsSync(index)) {
-    assert.ok(!process.env.CI, 'the recordings are missing');
-    t.diagnostic(`skipped: no recordings beside the repository`);
-    return [];
-  }
-  const recordings = JSON.parse(readFileSync(index, 'utf8')) as Recording[];
-  const found = recordings.filter((recording) => recording.format === 'openai-responses' && isWanted(recording));
-  assert.ok(found.length > 0);
-  return found;
-}
-
-function readText(file: string): string {
-  return readFileSync(new URL(file, folder), 'utf8');
+  return /stream_propagation|bedrock|deepseek|pdf|azure|text|tools|refusal/.test(file);
 }
 
 /** One recording holds two streams behind each other. */
 function firstResponse(events: readonly SseEvent[]): SseEvent[] {
-  const end = events.findIndex(({ data }) => /"type":\s*"response\.(?:completed|failed)"/.test(data));
+  const end = events.findIndex(({ data }) => /"type":\s*"response\.(?:completed|incomplete|failed)"/.test(data));
   return events.slice(0, end + 1);
 }
 
@@ -137,21 +143,30 @@ function parseSplit(bytes: Uint8Array): SseEvent[] {
 
 /** What a reader of the JSON would say of a response. */
 function plainReading(body: JsonObject): object {
-  const output = body.output as JsonObject[];
-  const usage = body.usage as Record<string, number>;
+  const output = body.output as Json[];
+  const usage = body.usage as Record<string, number> | null;
   return {
     texts: output.flatMap((item) =>
-      item.type === 'message' ? (item.content as { text: string }[]).map(({ text }) => text) : [],
+      item['type'] === 'message' ? (item['content'] as Json[]).map((part) => part['text'] ?? { refusal: part['refusal'] }) : [],
     ),
-    calls: output.filter((item) => item.type === 'function_call').map((item) => [item.call_id, item.name, item.arguments]),
-    encrypted: output.filter((item) => item.type === 'reasoning' && typeof item.encrypted_content === 'string').length,
-    tokens: [usage.input_tokens, usage.output_tokens],
+    calls: output
+      .filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+      .map((item) => [item['call_id'] ?? item['id'], item['name'], plainArguments(item['arguments'] ?? item['input'])]),
+    encrypted: output.filter((item) => item['type'] === 'reasoning' && typeof item['encrypted_content'] === 'string').length,
+    tokens: usage && [usage.input_tokens, usage.output_tokens],
   };
+}
+
+function plainArguments(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function summarise({ content, usage }: Answer): object {
   return {
-    texts: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
+    texts: content.flatMap((part): unknown[] => {
+      if (part.type === 'refusal') return [{ refusal: part.text }];
+      return part.type === 'text' ? [part.text] : [];
+    }),
     calls: content.flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name, part.arguments]] : [])),
     encrypted: content.filter((part) => part.type === 'thinking' && part.signature?.vendor === 'openai').length,
     tokens: usage && [usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens, usage.outputTokens],
@@ -171,9 +186,12 @@ function checkEdits(original: JsonObject, relayed: JsonObject): void {
   const originalOutput = original.output as JsonObject[];
   const output = (relayed.output as JsonObject[]).slice((relayed.output as JsonObject[]).length - originalOutput.length);
   assert.equal(relayed.model, 'catalogue/model');
-  for (const item of output) if (item.type === 'function_call') assert.equal(item.id, item.call_id);
+  for (const item of output) if (item.type === 'function_call') assert.equal(item.id, item.call_id ?? item.id);
   const undone = output.map((item, index) => ({ ...item, id: originalOutput[index]?.id }));
-  assert.deepEqual({ ...relayed, model: original.model, output: undone }, original);
+  // Where the upstream counted nothing, our own count is written.
+  const usage = original.usage ?? relayed.usage;
+  assert.ok(usage);
+  assert.deepEqual({ ...relayed, model: original.model, output: undone }, { ...original, usage });
 }
 
 function checkFailure(events: readonly SseEvent[], body: JsonObject): void {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
-import { readRecording } from '../../../tests/support/upstream.ts';
+import { readOwnAnswer } from '../../../tests/support/recordings.ts';
 import { contextFor, requestFor, runPipe, sseEvent, target } from '../../../tests/support/formats/responses.ts';
 import { responses } from './index.ts';
 import { countSearches, isSearchTool, readSearchTool } from './web-search.ts';
@@ -118,19 +118,10 @@ test('a stream counts each search as it ends, and its items and annotations pass
   assert.deepEqual([pipe.progress.status, pipe.progress.searches], ['finished', 2], 'the whole output has the last word');
 });
 
-test('recorded searches are counted alike in whole answers and in streams', async (t) => {
-  const folder = 'openai-responses';
-  const whole = await readRecording(
-    t,
-    `${folder}/json/ruby_llm--chat_web_search_with_openai_gpt-5_2_searches_and_records_the_tool_call_items.0.json`,
-  );
-  const stream = await readRecording(
-    t,
-    `${folder}/stream/pydantic-ai--test_openai_responses.test_openai_include_raw_annotations_streaming.0.sse`,
-  );
-  if (!whole || !stream) return;
-  assert.equal(responses.relay.relayAnswer(JSON.parse(whole.toString('utf8')), contextFor()).searches, 1);
+test('searches are counted in whole answers and in streams; an opened page is none', () => {
+  const whole = readOwnAnswer('openai-responses/web-search.json').toString('utf8');
+  assert.equal(responses.relay.relayAnswer(JSON.parse(whole), contextFor()).searches, 2);
   const pipe = responses.relay.relayStream(contextFor());
-  runPipe(pipe, parseSse(stream));
-  assert.deepEqual([pipe.progress.status, pipe.progress.searches], ['finished', 2]);
+  runPipe(pipe, parseSse(readOwnAnswer('openai-responses/web-search.sse')));
+  assert.deepEqual([pipe.progress.status, pipe.progress.searches], ['finished', 1]);
 });

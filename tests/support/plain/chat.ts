@@ -7,33 +7,63 @@ export function readChat(events: readonly Json[]): Reading {
   const choices = events.flatMap((event) =>
     ((event['choices'] ?? []) as Json[]).filter((choice) => (choice['index'] ?? 0) === 0),
   );
+  const reason = choices.map((choice) => choice['finish_reason']).findLast(Boolean) as unknown;
+  if (brokenReasons.includes(reason)) return failedReading;
   const messages = choices.map((choice) => (choice['delta'] ?? choice['message'] ?? {}) as Json);
   const details = messages.flatMap((message) => (message['reasoning_details'] ?? []) as Json[]);
-  const reasoning = joinTexts(messages.map((message) => message['reasoning_content'] ?? message['reasoning']));
+  const reasoning = joinTexts(messages.map(readThought));
   const refusal = joinTexts(messages.map((message) => message['refusal']));
   const calls = readCalls(messages);
   return {
-    text: joinTexts(messages.map((message) => message['content'])) + refusal,
+    text: joinTexts(messages.map((message) => readContent(message['content']))) + refusal,
     reasoning: reasoning || joinTexts(details.map((detail) => detail['text'] ?? detail['summary'])),
     signatures: details.flatMap((detail) => detail['signature'] ?? detail['data'] ?? []) as string[],
     calls,
-    stop: readStop(choices.map((choice) => choice['finish_reason']).findLast(Boolean), { calls: calls.length > 0, refusal }),
+    stop: readStop(reason, { calls: calls.length > 0, refusal }),
     usage: readUsage(events.map((event) => event['usage']).findLast(Boolean)),
   };
 }
 
-function readCalls(messages: readonly Json[]): Reading['calls'] {
-  const calls = new Map<number, { name: string; text: string }>();
+/** Reasons for which DeepSeek, vLLM and OpenRouter break off. */
+const brokenReasons: readonly unknown[] = ['insufficient_system_resource', 'abort', 'error'];
+
+/** Mistral's thinking models send a list of parts. */
+export function readContent(content: unknown, type = 'text'): string {
+  if (typeof content === 'string') return type === 'text' ? content : '';
+  const parts = ((content ?? []) as Json[]).filter((part) => part['type'] === type);
+  return joinTexts(parts.map((part) => (type === 'text' ? part['text'] : readContent(part[type]))));
+}
+
+function readThought(message: Json): unknown {
+  return message['reasoning_content'] ?? message['reasoning'] ?? readContent(message['content'], 'thinking');
+}
+
+type GatheredCall = { readonly id: string; name: string; text: string };
+
+/** The calls of the deltas of one choice, or of its message. */
+export function gatherCalls(messages: readonly Json[]): readonly GatheredCall[] {
+  const calls: GatheredCall[] = [];
+  const byPlace = new Map<number, GatheredCall>();
   for (const message of messages) {
     for (const [place, call] of ((message['tool_calls'] ?? []) as Json[]).entries()) {
       const called = (call['function'] ?? call['custom'] ?? {}) as Json;
-      const known = calls.get(call['index'] ?? place) ?? { name: '', text: '' };
-      known.name ||= called['name'] ?? '';
-      known.text += called['arguments'] ?? called['input'] ?? '';
-      calls.set(call['index'] ?? place, known);
+      const id = (call['id'] ?? '') as string;
+      const known = byPlace.get(call['index'] ?? place);
+      // Gemini's compatible endpoint numbers every call 0.
+      const isSame = known && (!id || !called['name'] || id === known.id);
+      const gathered = isSame ? known : { id, name: '', text: '' };
+      if (!isSame) calls.push(gathered);
+      byPlace.set(call['index'] ?? place, gathered);
+      gathered.name ||= called['name'] ?? '';
+      const text: unknown = called['arguments'] ?? called['input'] ?? '';
+      gathered.text += typeof text === 'string' ? text : JSON.stringify(text);
     }
   }
-  return [...calls.values()].map(({ name, text }) => ({ name, arguments: readArguments(text) }));
+  return calls;
+}
+
+function readCalls(messages: readonly Json[]): Reading['calls'] {
+  return gatherCalls(messages).map(({ name, text }) => ({ name, arguments: readArguments(text) }));
 }
 
 function readStop(reason: unknown, has: { calls: boolean; refusal: string }): Reading['stop'] {
@@ -44,7 +74,8 @@ function readStop(reason: unknown, has: { calls: boolean; refusal: string }): Re
 }
 
 function readUsage(usage: Json | undefined): Counts | null {
-  if (!usage) return null;
+  // Half a usage is none.
+  if (!usage || usage['completion_tokens'] === undefined) return null;
   const reasoning = (usage['completion_tokens_details']?.reasoning_tokens ?? 0) as number;
   // xAI counts its reasoning beside the completion, as its total shows.
   const beside = usage['total_tokens'] - usage['prompt_tokens'] - usage['completion_tokens'];

@@ -3,13 +3,13 @@ import { failedReading, joinTexts, readArguments, type Call, type Counts, type J
 
 export function readMessage(message: Json): Reading {
   if (message['type'] === 'error') return failedReading;
-  return readBlocks(message['content'] as Json[], message['stop_reason'], message['usage']);
+  return readBlocks(message['content'] as Json[], message, message['usage'] ?? {});
 }
 
 /** Events up to the first `message_stop`: a request has one answer. */
 export function readMessageStream(events: readonly Json[]): Reading {
   const blocks: Json[] = [];
-  let stop: unknown;
+  let end: Json = {};
   const usage: Json = {};
   for (const event of events) {
     if (event['type'] === 'error') return failedReading;
@@ -17,12 +17,17 @@ export function readMessageStream(events: readonly Json[]): Reading {
     if (event['type'] === 'content_block_start') blocks[event['index']] = { ...event['content_block'] };
     if (event['type'] === 'content_block_delta') addDelta(blocks[event['index']]!, event['delta']);
     if (event['type'] === 'message_delta') {
-      stop = event['delta'].stop_reason;
-      for (const [name, count] of Object.entries((event['usage'] ?? {}) as Json)) if (count !== null) usage[name] = count;
+      end = event['delta'] as Json;
+      addCounts(usage, (event['usage'] ?? {}) as Json);
     }
     if (event['type'] === 'message_stop') break;
   }
-  return readBlocks(blocks, stop, usage);
+  return readBlocks(blocks, end, usage);
+}
+
+/** Some hosts forget in the last event the input that the first one counted. */
+function addCounts(usage: Json, added: Json): void {
+  for (const [name, count] of Object.entries(added)) if (count !== null && !(count === 0 && usage[name] > 0)) usage[name] = count;
 }
 
 const deltaFields = { text_delta: 'text', thinking_delta: 'thinking', signature_delta: 'signature' } as const;
@@ -33,15 +38,16 @@ function addDelta(block: Json, delta: Json): void {
   if (delta['type'] === 'input_json_delta') block['json'] = (block['json'] ?? '') + delta['partial_json'];
 }
 
-function readBlocks(blocks: readonly Json[], stop: unknown, usage: Json): Reading {
+/** `end`: holds the reason of the end, and of a refusal the words. */
+function readBlocks(blocks: readonly Json[], end: Json, usage: Json): Reading {
   const of = (type: string) => blocks.filter((block) => block['type'] === type);
   const signed = [...of('thinking').map((block) => block['signature']), ...of('redacted_thinking').map((block) => block['data'])];
   return {
-    text: joinTexts(of('text').map((block) => block['text'])),
+    text: joinTexts([...of('text').map((block) => block['text']), end['stop_details']?.explanation]),
     reasoning: joinTexts(of('thinking').map((block) => block['thinking'])),
     signatures: signed.filter(Boolean) as string[],
     calls: of('tool_use').map(readCall),
-    stop: stops[stop as keyof typeof stops] ?? 'end',
+    stop: stops[end['stop_reason'] as keyof typeof stops] ?? 'end',
     usage: readUsage(usage),
   };
 }
@@ -61,7 +67,8 @@ function readCall(block: Json): Call {
   return { name: block['name'], arguments: typeof raw === 'string' ? raw : input };
 }
 
-function readUsage(usage: Json): Counts {
+function readUsage(usage: Json): Counts | null {
+  if (usage['input_tokens'] === undefined) return null;
   const cacheRead = (usage['cache_read_input_tokens'] ?? 0) as number;
   const cacheWrite = (usage['cache_creation_input_tokens'] ?? 0) as number;
   return {

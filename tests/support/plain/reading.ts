@@ -34,13 +34,16 @@ export type Reading = {
 
 export const failedReading: Reading = { text: '', reasoning: '', signatures: [], calls: [], stop: 'failed', usage: null };
 
-/** The JSON objects in the `data:` lines of an event stream; each recorded event is one line. */
+/** The JSON objects in an event stream. The data of an event may be on several lines. */
 export function eventsOf(text: string): Json[] {
-  const data = text.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []));
-  return data.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Json);
+  const blocks = text.split(/(?:\r?\n){2,}/).map((block) => block.split(/\r?\n/).filter((line) => line.startsWith('data:')));
+  const data = blocks.map((lines) => lines.map((line) => line.slice(5).trim()).join('\n'));
+  return data.filter((json) => json.startsWith('{')).map((json) => JSON.parse(json) as Json);
 }
 
-export function readArguments(text: string): unknown {
+/** Of a call: JSON text, or with some hosts the object itself. */
+export function readArguments(text: unknown): unknown {
+  if (typeof text !== 'string') return text;
   // A function without parameters may be called with no text at all.
   if (text.trim() === '') return {};
   try {

@@ -8,7 +8,8 @@ export function readResponseStream(events: readonly Json[]): Reading {
   const last = events.find((event) => lastEvents.includes(event['type'] as string));
   const response = last?.['response'] as Json | undefined;
   if (!response) return failedReading;
-  const items = events.slice(0, events.indexOf(last!)).filter((event) => event['type'] === 'response.output_item.done');
+  const done = events.slice(0, events.indexOf(last!)).filter((event) => event['type'] === 'response.output_item.done');
+  const items = done.toSorted((one, other) => one['output_index'] - other['output_index']);
   // A host may encrypt its reasoning anew in each event: the item as it was finished is the one that counts.
   return readResponse(items.length > 0 ? { ...response, output: items.map((event) => event['item'] as Json) } : response);
 }
