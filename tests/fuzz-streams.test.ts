@@ -16,16 +16,13 @@ import { makeWildStream, splitEvents, type WireEvent } from './support/wild-stre
 const streams = Number(process.env.FUZZ_STREAMS ?? 100_000);
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
-const recordings = loadRecordings().filter(({ status, stream }) => stream && status === 200);
+const answers = loadRecordings().filter(({ status, stream }) => stream && status === 200);
 const upstreamNames = Object.keys(upstreamFormats) as UpstreamFormatName[];
 const pairs = upstreamNames.flatMap((upstream) => clientNames.map((client) => ({ upstream, client })));
 
 for (const { upstream, client } of pairs) {
   test(`wild streams of ${upstream} to a client of ${client}`, (t) => {
-    const sources = recordings
-      .filter(({ format }) => format === upstream)
-      .map(({ bytes }) => splitEvents(bytes.toString('utf8')));
-    if (sources.length === 0) return t.skip('there are no recordings to start from');
+    const sources = answers.filter(({ format }) => format === upstream).map(({ bytes }) => splitEvents(bytes.toString('utf8')));
     const count = Math.ceil(streams / pairs.length);
     const endings = { success: 0, error: 0 };
     for (let index = 0; index < count; index++) endings[checkWildStream({ upstream, client, sources, index })]++;

@@ -1,5 +1,5 @@
-// What each client is given of every recorded answer is what the official SDKs' types say. On the straight path the upstream's answer may
-// be older, or odder, than the types: there the gateway must add no breach to those that the recording has.
+// What each client is given of every answer, our own and the recorded ones, is what the official SDKs' types say. On the straight path the
+// upstream's answer may be older, or odder, than the types: there the gateway must add no breach to those that the answer has.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClientFormatName } from '../src/canonical/format-name.ts';

@@ -1,4 +1,4 @@
-// Every recorded answer, through the formats themselves: whatever the bytes are split into, each client reads what the provider said.
+// Every answer of an upstream, our own and the recorded ones, through the formats themselves: whatever the bytes are split into, each client reads what the provider said.
 // The same through the started program is in integration/recordings.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,9 +15,9 @@ import { checkStream } from './support/stream-rules.ts';
 
 const splitsPerStream = 6;
 
-const recordings = loadRecordings().filter(({ status }) => status === 200);
+const answers = loadRecordings().filter(({ status }) => status === 200);
 
-for (const recording of recordings) {
+for (const recording of answers) {
   for (const client of clientNames) {
     test(`${recording.file} to a client of ${client}`, () => {
       if (recording.stream) checkSplits(recording, client);
@@ -50,7 +50,7 @@ function checkWhole({ file, format, bytes }: Recording, client: ClientFormatName
   else assertAgrees(readPlainly(client, false, JSON.stringify(written)), recorded, client, { stop: isAsked(file, 'stop') });
 }
 
-for (const { file, format, stream, bytes } of recordings) {
+for (const { file, format, stream, bytes } of answers) {
   test(`${file}: whole and streamed, each client reads the same`, () => {
     const text = bytes.toString('utf8');
     const recorded = readPlainly(format, stream, text);

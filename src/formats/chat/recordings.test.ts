@@ -138,7 +138,9 @@ for (const { name, status, text } of answers.filter(({ stream }) => !stream)) {
   });
 }
 
-for (const { name, text } of answers.filter(({ stream, text }) => stream && !isFailure(text))) {
+const streams = answers.filter(({ stream, text }) => stream && !isFailure(text));
+
+for (const { name, text } of streams) {
   const chunks = chunksOf(text);
   const plain = readPlainly(chunks);
   const choices = Math.max(1, ...chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.index + 1)));
