@@ -1,0 +1,281 @@
+// Forty ways to break the product, each in one place: money, formats, access, limits, replay, streams, the dashboard. For each, tests of
+// `npm test` fail.
+import { testMutations } from '../../support/mutations.ts';
+
+const integration = (file: string, pattern?: string) => [`tests/integration/${file}.test.ts${pattern ? ` # ${pattern}` : ''}`];
+const answers = 'tests/answers.test.ts';
+
+testMutations([], {
+  // Money
+  'a charge is rounded down': {
+    file: 'lib/money.ts',
+    guard: 'return micros(Number((picodollars + picosPerMicro - 1n) / picosPerMicro));',
+    without: 'return micros(Number(picodollars / picosPerMicro));',
+    watchers: ['src/lib/money.test.ts'],
+  },
+  'a price that lies in the future is in effect': {
+    file: 'catalog/price.ts',
+    guard: 'return model.prices.find((version) => version.effectiveFromMs <= nowMs) ?? null;',
+    without: 'return model.prices[0] ?? (nowMs > 0 ? null : null);',
+    watchers: ['src/catalog/price.test.ts'],
+  },
+  'the markup is applied to prices that the operator stated': {
+    file: 'catalog/price.ts',
+    guard: 'const factor = factorOf({ markup, multiplierPpm }, version);',
+    without: 'const factor = factorOf({ markup, multiplierPpm }, { isListPrice: false });',
+    watchers: ['src/catalog/price.test.ts'],
+  },
+  'the hold forgets that each choice has an output of its own': {
+    file: 'catalog/price.ts',
+    guard: 'const outputTokens = BigInt(request.outputTokens) * BigInt(request.choices);',
+    without: 'const outputTokens = BigInt(request.outputTokens);',
+    watchers: ['src/catalog/price.test.ts'],
+  },
+  'a failed request is charged nothing and its hold stays': {
+    file: 'gateway/settle.ts',
+    guard: `const outcome = await charging.gateway.ledger.submit({ type: 'release', holdId: charging.hold.id, lossMicros });`,
+    without: `const outcome = { type: 'released' } as const;`,
+    watchers: integration('money'),
+  },
+  'what a failed attempt had generated is nobody’s loss': {
+    file: 'gateway/settle.ts',
+    guard: 'if (lossMicros === 0) return;',
+    without: 'if (lossMicros >= 0) return;',
+    watchers: integration('routing'),
+  },
+  'cached tokens are billed twice': {
+    file: 'formats/chat/usage.ts',
+    guard: 'inputTokens: prompt - cacheRead - cacheWrite,',
+    without: 'inputTokens: prompt - cacheWrite,',
+    watchers: ['src/formats/chat/usage.test.ts'],
+  },
+  'thoughts of Gemini are not billed': {
+    file: 'formats/gemini/usage.ts',
+    guard: `outputTokens: count('candidatesTokenCount') + reasoningTokens,`,
+    without: `outputTokens: count('candidatesTokenCount'),`,
+    watchers: [answers],
+  },
+  'a refund is not taken back': {
+    file: 'billing/position.ts',
+    guard: 'refund: negative(refundedMicros(known)),',
+    without: 'refund: negative(refundedMicros([])),',
+    watchers: ['src/billing/position.test.ts'],
+  },
+  'a whole answer is held for by a slice': {
+    file: 'gateway/hold.ts',
+    guard: 'if (!request.stream) return maxOutputTokens;',
+    without: '',
+    watchers: integration('money'),
+  },
+  // Formats
+  'the signature of thinking is lost': {
+    file: 'formats/messages/read-stream.ts',
+    guard: `if (this.#open?.kind === 'thinking') this.#open.signature += asText(part.signature);`,
+    without: '',
+    watchers: [answers],
+  },
+  'the input of a call that comes whole is lost': {
+    file: 'formats/messages/read-stream.ts',
+    guard: `return [...(open.hasDelta ? [] : delta('tool-call-delta', open.wholeInput)), { type: 'tool-call-end' }];`,
+    without: `return [{ type: 'tool-call-end' }];`,
+    watchers: [answers],
+  },
+  'an answer that was filtered ends like any other': {
+    file: 'formats/gemini/stop.ts',
+    guard: `    case 'SAFETY':\n`,
+    without: '',
+    watchers: [answers],
+  },
+  'an answer that was cut at its limit ends like any other': {
+    file: 'formats/messages/stop.ts',
+    guard: `    case 'max_tokens':\n`,
+    without: '',
+    watchers: [answers],
+  },
+  'parallel calls of Chat run together': {
+    file: 'formats/chat/read-stream.ts',
+    guard: `index: typeof call.index === 'number' ? call.index : null,`,
+    without: 'index: 0,',
+    watchers: [answers, 'src/formats/chat/read-stream.test.ts'],
+  },
+  'a stream that breaks off is taken for whole': {
+    file: 'formats/chat/read-stream.ts',
+    guard: `return this.#finishReason === null ? this.#fail(brokenStream('the stream ended in mid-answer')) : this.#finish();`,
+    without: 'return this.#finish();',
+    watchers: ['src/formats/chat/read-stream.test.ts'],
+  },
+  'a refusal is lost': {
+    file: 'formats/chat/read-stream.ts',
+    guard: `this.#blocks.addText('refusal', readText(delta.refusal));`,
+    without: '',
+    watchers: [answers],
+  },
+  // Access
+  'a disabled key works': {
+    file: 'server/middleware/authenticate.ts',
+    guard: `if (isDisabled) throw new ApiError('invalid_api_key', 'This API key is disabled. Have it enabled again, or use another.');`,
+    without: 'void isDisabled;',
+    watchers: integration('dashboard-keys'),
+  },
+  'an expired key works': {
+    file: 'server/middleware/authenticate.ts',
+    guard: 'if (expiresAtMs === null || nowMs < expiresAtMs) return;',
+    without: 'if (nowMs > 0) return;',
+    watchers: integration('keys'),
+  },
+  'a key works from any address': {
+    file: 'server/middleware/authenticate.ts',
+    guard: 'if (allowedAddresses.every((list) => list.includes(address))) return;',
+    without: 'if (allowedAddresses.length >= 0) return;',
+    watchers: integration('rate-limits'),
+  },
+  'keys in the query are read everywhere': {
+    file: 'server/middleware/authenticate.ts',
+    guard: `queryKey ? queryParameter(request, 'api_key') : null,`,
+    without: `queryParameter(request, 'api_key') ?? (queryKey ? null : null),`,
+    watchers: integration('keys'),
+  },
+  'a key’s list of models is not asked': {
+    file: 'gateway/permitted-model.ts',
+    guard: 'if (key.models === null || key.models.has(modelId)) return;',
+    without: 'if (modelId) return;',
+    watchers: integration('keys'),
+  },
+  'a frozen account runs': {
+    file: 'gateway/permitted-model.ts',
+    guard: `if (key.accountFrozen) throw new ApiError('account_frozen', 'This account is frozen. Contact the operator of this service.');`,
+    without: '',
+    watchers: [...integration('dashboard-operator'), ...integration('rate-limits')],
+  },
+  'revoked keys are remembered': {
+    file: 'keys/key-store.ts',
+    guard: 'return known?.revision === revision ? known.key : null;',
+    without: 'return known ? known.key : null;',
+    watchers: integration('keys'),
+  },
+  'images are fetched from private addresses': {
+    file: 'images/public-address.ts',
+    guard: `if (parsed.range() !== 'unicast') return false;`,
+    without: '',
+    watchers: integration('safe-fetch'),
+  },
+  'a link to an image never expires': {
+    file: 'images/image-links.ts',
+    guard: 'isSameText(signature, signatureOf(key, { id, expires })) && Number(expires) > nowSeconds,',
+    without: 'isSameText(signature, signatureOf(key, { id, expires })) && nowSeconds > 0,',
+    watchers: ['src/images/image-links.test.ts'],
+  },
+  // Limits
+  'a bucket fills at once': {
+    file: 'limits/bucket.ts',
+    guard: 'level: Math.min(perMinute, bucket.level + (elapsedMs * perMinute) / 60_000)',
+    without: 'level: elapsedMs >= 0 ? perMinute : 0',
+    watchers: integration('rate-limits'),
+  },
+  'a request’s slot is never free again': {
+    file: 'gateway/within-limits.ts',
+    guard: 'place.end(tokensUsed(trace));',
+    without: 'void [place, tokensUsed(trace)];',
+    watchers: integration('rate-limits'),
+  },
+  'wrong keys are not counted': {
+    file: 'server/middleware/authenticate.ts',
+    guard: 'const secondsThen = failedKeys.note(address);',
+    without: 'const secondsThen = 0 * address.length;',
+    watchers: [...integration('rate-limits'), ...integration('keys')],
+  },
+  // Replay and cache
+  'a key with another body replays': {
+    file: 'idempotency/idempotency.ts',
+    guard: `if (row && row.fingerprint !== name.fingerprint) return { kind: 'conflict' };`,
+    without: '',
+    watchers: ['tests/contract/idempotency.test.ts'],
+  },
+  'an answer that was cut short is cached': {
+    file: 'gateway/keeping.ts',
+    guard: 'const body = run && isWhole ? bodyWithin(run.bodyBytesMax) : null;',
+    without: 'const body = run && isWhole !== null ? bodyWithin(run.bodyBytesMax) : null;',
+    watchers: integration('cache'),
+  },
+  'the header cannot switch the cache off': {
+    file: 'gateway/cacheable.ts',
+    guard: `if (word === 'false') return false;`,
+    without: `if (word === 'false') return undefined;`,
+    watchers: integration('cache'),
+  },
+  'accounts share a cache': {
+    file: 'gateway/cacheable.ts',
+    guard: 'accountId: key.accountId,',
+    without: `accountId: 'anyone',`,
+    watchers: integration('cache'),
+  },
+  // Streams
+  'success is told before it is charged': {
+    file: 'gateway/stream.ts',
+    guard: '  const lastFrames = pipe.close(place);',
+    without: `  const lastFrames = ': x\\n\\n';\n  await output.write(pipe.close(place));`,
+    watchers: [...integration('stream-discipline'), ...integration('money')],
+  },
+  'a stream does not grow its hold': {
+    file: 'gateway/stream.ts',
+    guard: `const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;`,
+    without: 'const granted = growth.isRefused ? Promise.resolve(false) : undefined;',
+    watchers: integration('hold-growth'),
+  },
+  'a silent stream is cut by proxies': {
+    file: 'gateway/keep-alives.ts',
+    guard: 'if (stream.lastWriteMs <= dueMs) stream.keepAlive();',
+    without: 'if (stream.lastWriteMs <= dueMs - 1e12) stream.keepAlive();',
+    watchers: ['src/gateway/keep-alives.test.ts'],
+  },
+  'an upstream may be silent for ever': {
+    file: 'gateway/upstream-exchange.ts',
+    guard: 'if (nowMs < this.#silenceEndsMs) return;',
+    without: 'if (nowMs < Infinity) return;',
+    watchers: ['src/gateway/upstream.test.ts'],
+  },
+  'a route that fails stays in use': {
+    file: 'gateway/route-health.ts',
+    guard: 'record.failuresInRow += 1;',
+    without: '',
+    watchers: ['src/gateway/route-health.test.ts'],
+  },
+  // The dashboard
+  'members do what only owners may': {
+    file: 'server/dashboard-api/access.ts',
+    guard: 'return ranks[role] >= ranks[least];',
+    without: 'return ranks[role] >= 0 || ranks[least] >= 0;',
+    watchers: integration('dashboard-access', 'on SQLite'),
+  },
+  'operators’ pages are everybody’s': {
+    file: 'server/dashboard-api/access.ts',
+    guard: `if (!session.isOperator) throw new ApiError('not_found', 'There is no such page for you.');`,
+    without: '',
+    watchers: integration('dashboard-access', 'on SQLite'),
+  },
+  'a page of another site may change things': {
+    file: 'server/dashboard-api/access.ts',
+    guard: `if (isForeign) throw new ApiError('not_permitted', 'This request came from the page of another site.');`,
+    without: 'void isForeign;',
+    watchers: integration('dashboard-access', 'on SQLite'),
+  },
+  'a one-time link works twice': {
+    file: 'users/one-time-link.ts',
+    guard: `    .where('used_at_ms', 'is', null)
+    .returning(['token_digest', 'expires_at_ms'])`,
+    without: `    .returning(['token_digest', 'expires_at_ms'])`,
+    watchers: integration('dashboard-sign-in', 'on SQLite'),
+  },
+  'changes are not written to the audit log': {
+    file: 'server/dashboard-api/dispatch.ts',
+    guard: '        if (change)\n',
+    without: '        if (change && !change)\n',
+    watchers: integration('dashboard-keys', 'on SQLite'),
+  },
+  'passwords may be guessed without end': {
+    file: 'server/dashboard-api/attempt-limits.ts',
+    guard: `if (seconds > 0) throw tooMany('Too many attempts.', seconds);`,
+    without: '',
+    watchers: integration('dashboard-sign-in', 'on SQLite'),
+  },
+});
