@@ -17,13 +17,18 @@ import { readUsage } from './usage.ts';
 /** Reads the first choice: translation never asks for more. */
 export function readAnswer(body: unknown): Answer {
   const { answer, choices } = checkAnswer(body);
-  const choice = choices.find((candidate) => (candidate.index ?? 0) === 0) ?? choices[0]!;
+  const choice = firstChoice(choices);
   const content = readMessage(choice.message, readSources(answer));
   const stop = readStop(choice.finish_reason, {
     hasToolCalls: content.some((part) => part.type === 'tool-call'),
     hasRefusal: content.some((part) => part.type === 'refusal'),
   });
   return { content, stop, usage: readUsage(answer.usage) };
+}
+
+/** The choice with index 0, wherever it stands. */
+export function firstChoice(choices: readonly Choice[]): Choice {
+  return choices.find((candidate) => (candidate.index ?? 0) === 0) ?? choices[0]!;
 }
 
 export type Choice = JsonObject & { readonly message: JsonObject };

@@ -2,7 +2,7 @@
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
-import { checkAnswer, type Choice } from './read-answer.ts';
+import { checkAnswer, type Choice, firstChoice } from './read-answer.ts';
 import { meterMessage } from './relay-meter.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeUsage } from './usage.ts';
@@ -23,7 +23,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
       usage: usage && usage === told ? answer.usage : writeUsage(usage ?? countUsage({ ...context, outputBytes, early: null })),
     },
     usage,
-    stop: readChoiceStop(choices[0]!),
+    stop: readChoiceStop(firstChoice(choices)),
     outputBytes,
     searches: countSearches(context.request),
   };

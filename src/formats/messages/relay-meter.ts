@@ -10,7 +10,13 @@ export function meterBlock(meter: OutputMeter, block: unknown): void {
   else meterBlockStart(meter, block);
 }
 
-/** Redacted thinking arrives whole in its start, where some hosts put a text as well; a call's input comes in deltas. */
+/** The input of a call that a block's start brings whole, as some hosts send it, in JSON; '' where deltas bring it. */
+export function wholeInputOf(block: unknown): string {
+  if (!isObject(block) || block.type !== 'tool_use') return '';
+  return isObject(block.input) && Object.keys(block.input).length > 0 ? JSON.stringify(block.input) : '';
+}
+
+/** Redacted thinking arrives whole in its start, where some hosts put a text as well. A call's input is metered at its end. */
 export function meterBlockStart(meter: OutputMeter, block: unknown): void {
   if (!isObject(block)) return;
   if (block.type === 'text') meter.addText(asText(block.text));

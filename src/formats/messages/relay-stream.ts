@@ -8,7 +8,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
 import { parseEvent, typeOf } from './read-stream.ts';
-import { meterBlockStart, meterDelta } from './relay-meter.ts';
+import { meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { readStop } from './stop.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
@@ -35,6 +35,8 @@ class MessageStreamRelay {
   readonly #usage = new StreamUsage();
   #hasStarted = false;
   #openIndex: unknown = null;
+  /** The input of the open call, as its start brought it, until a delta repeats it. */
+  #wholeInput = '';
   readonly #meter = new OutputMeter();
 
   constructor(context: AnswerContext) {
@@ -54,14 +56,19 @@ class MessageStreamRelay {
         if (isSearchDone(event.content_block)) this.progress.searches = (this.progress.searches ?? 0) + 1;
         this.#openIndex = event.index;
         meterBlockStart(this.#meter, event.content_block);
+        this.#wholeInput = wholeInputOf(event.content_block);
         this.progress.outputBytes = this.#meter.bytes;
         return frameOf(raw, event);
       case 'content_block_delta':
         meterDelta(this.#meter, event.delta);
+        this.#wholeInput = '';
         this.progress.outputBytes = this.#meter.bytes;
         return frameOf(raw, event);
       case 'content_block_stop':
         this.#openIndex = null;
+        this.#meter.addText(this.#wholeInput);
+        this.#wholeInput = '';
+        this.progress.outputBytes = this.#meter.bytes;
         return frameOf(raw, event);
       case 'message_delta':
         return this.#relayEnd(raw, event);

@@ -230,3 +230,16 @@ test('a client that leaves is charged the reasoning that was sealed or hidden', 
   push({ type: 'content_block_delta', index: 2, delta: { type: 'text_delta', text: 'done' } });
   assert.equal(pipe.progress.outputBytes, 604);
 });
+
+test('the input of a call that comes whole with its block is metered once', () => {
+  const call = (index: number) => ({
+    type: 'content_block_start',
+    index,
+    content_block: { type: 'tool_use', id: 'a', name: 'b', input: { city: 'Paris' } },
+  });
+  const delta = { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"city":"Paris"}' } };
+  const stop = (index: number) => ({ type: 'content_block_stop', index });
+  const pipe = relay.relayStream(answerContext());
+  runPipe(pipe, parseSse(sse(start, call(0), stop(0), call(1), delta, stop(1), end)));
+  assert.equal(pipe.progress.outputBytes, 2 * '{"city":"Paris"}'.length);
+});

@@ -11,6 +11,8 @@ type OpenText = {
   readonly annotations: unknown[];
   /** Whether its `.done` has come. */
   isDone: boolean;
+  /** Whether its part was added: reasoning may stream without one. */
+  readonly hasPart: boolean;
   /** The part that it stands in, as the upstream ended it. */
   donePart: unknown;
 };
@@ -56,7 +58,7 @@ export class OpenItems {
 
   #addPart(part: unknown, place: Place): void {
     const kind = textKinds.find((known) => isObject(part) && known.part === part.type);
-    if (kind) this.#items.get(place.output_index)?.texts.push(openText(place, kind, ''));
+    if (kind) this.#items.get(place.output_index)?.texts.push(openText(place, kind, { hasPart: true }));
   }
 
   #addDelta(type: string, place: Place, delta: string): void {
@@ -67,7 +69,7 @@ export class OpenItems {
     // Nearly every delta goes on where the one before it did.
     const known = this.#last && isSame(this.#last) ? this.#last : texts.find(isSame);
     if (known) known.text += delta;
-    else texts.push(openText(place, kind, delta));
+    else texts.push(openText(place, kind, { text: delta, hasPart: false }));
     this.#last = known ?? texts.at(-1)!;
   }
 
@@ -92,8 +94,8 @@ export class OpenItems {
   }
 }
 
-function openText(place: Place, kind: TextKind, text: string): OpenText {
-  return { place, kind, text, annotations: [], isDone: false, donePart: null };
+function openText(place: Place, kind: TextKind, { text = '', hasPart }: { text?: string; hasPart: boolean }): OpenText {
+  return { place, kind, text, annotations: [], isDone: false, hasPart, donePart: null };
 }
 
 /** Deltas name a part of the content or of the summary; those of a call name the item alone. */
@@ -120,11 +122,11 @@ function closeItem(index: number, { item, texts }: OpenItem): ClosingEvent[] {
 }
 
 function closeText(open: OpenText): ClosingEvent[] {
-  const { place, kind, text, isDone, donePart } = open;
+  const { place, kind, text, isDone, hasPart, donePart } = open;
   const logprobs = kind.part === 'output_text' ? { logprobs: [] } : {};
   const done = { type: `${kind.event}.done`, payload: { ...place, [kind.field]: text, ...logprobs } };
   const partDone = { type: partDoneOf(kind), payload: { ...place, part: partOf(open) } };
-  return [...(isDone ? [] : [done]), ...(donePart || kind.part === null ? [] : [partDone])];
+  return [...(isDone ? [] : [done]), ...(donePart || !hasPart ? [] : [partDone])];
 }
 
 function partDoneOf({ part }: TextKind): string {

@@ -357,3 +357,13 @@ test('an effort that the model does not know becomes the nearest that it knows',
   assert.deepEqual(sentTo('gpt-5'), { effort: 'high', summary: 'auto' });
   assert.deepEqual(sentTo('gpt-5.2'), { effort: 'xhigh', summary: 'auto' });
 });
+
+test('reasoning that streamed without a part ends without one at the limit', () => {
+  const pipe = relayStream(contextFor());
+  pipe.push(sseEvent('response.created', { response: { id: 'r', status: 'in_progress' } }));
+  pipe.push(sseEvent('response.output_item.added', { output_index: 0, item: { id: 'i', type: 'reasoning', summary: [] } }));
+  const place = { item_id: 'i', output_index: 0, content_index: 0 };
+  pipe.push(sseEvent('response.reasoning_text.delta', { ...place, delta: 'so' }));
+  const types = payloadsOf(pipe.limit()).map(({ type }) => type);
+  assert.deepEqual(types.slice(0, 2), ['response.reasoning_text.done', 'response.output_item.done']);
+});
