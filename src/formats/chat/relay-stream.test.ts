@@ -113,3 +113,11 @@ for (const [name, event, kind, status] of failures) {
     assert.match(last, /^data: \{"error":\{"message":"the provider failed".*\}\}\n\n$/);
   });
 }
+
+test('a stream that the gateway ends before its first choice has one that was cut at the limit', () => {
+  const pipe = relayStream(contextFor());
+  pipe.push(dataEvent({ id: 'x', created: 9, choices: [], prompt_filter_results: [] }));
+  const frames = parseSse(pipe.limit());
+  assert.deepEqual(JSON.parse(frames[0]!.data).choices, [{ index: 0, delta: {}, finish_reason: 'length' }]);
+  assert.deepEqual(pipe.progress.stop, { reason: 'length', sequence: null });
+});

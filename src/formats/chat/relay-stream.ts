@@ -65,6 +65,8 @@ class ChatStreamRelay {
   /** Goes on as if the upstream had met its limit here. */
   limit(): string {
     const { id, object, created } = this.#lastChunk;
+    // Azure opens a stream with a chunk that has no choice.
+    if (this.#choices.size === 0) this.#choices.set(0, null);
     const open = [...this.#choices].filter(([, reason]) => reason === null);
     const choices = open.map(([index]) => ({ index, delta: {}, finish_reason: 'length' }));
     return this.#relayChunk({ id, object, created, choices }) + this.#finish();
