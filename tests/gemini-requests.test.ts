@@ -1,7 +1,6 @@
 // Every request that is written for Gemini is one that its SDK's types know, whatever was asked for and whichever model it goes to.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { ApiError } from '../src/canonical/errors.ts';
 import {
   effortLevels,
@@ -13,6 +12,7 @@ import {
 import { anyText, anyThinking, canonicalRequest, record, upstreamTarget, weatherTool } from '../src/formats/gemini/fixture.ts';
 import { writeRequest } from '../src/formats/gemini/write-request.ts';
 import { findRequestBreaches } from './support/gemini-types.ts';
+import fc from './support/property.ts';
 
 const models = [
   'gemini-2.0-flash',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { type CachedRequest, nameCached, nameKeyFrom } from './cache-name.ts';
 
 const nameKey = nameKeyFrom(Buffer.from('a secret'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { budgetOfEffort, effortOfBudget, nearestEffort } from './effort.ts';
 import { effortLevels } from './request.ts';
 

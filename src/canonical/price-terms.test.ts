@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import type { PicosPerToken } from '../lib/money.ts';
 import { costOf, keepPrice, readKeptTerms, type UnitPrices } from './price-terms.ts';
 import { noUsage } from './usage.ts';

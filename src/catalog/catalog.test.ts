@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
 import type { Model } from './model.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { totalInputTokens, type Usage } from '../canonical/usage.ts';
 import { micros, picosFromUsdPerMillion, type PicosPerToken } from '../lib/money.ts';
 import type { Model, PriceVersion, TokenPrices } from './model.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { noUsage } from '../canonical/usage.ts';
 import { micros, picosFromUsd, type PicosPerToken } from '../lib/money.ts';
 import type { PriceVersion } from './model.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { ConfigError, formatPath, parsePath } from './config-error.ts';
 
 test('a path is read back as it was written', () => {

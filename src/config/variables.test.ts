@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { expandVariables, maskVariables, unmaskVariables } from './variables.ts';
 
 test('masking keeps every line and column, and is undone exactly', () => {

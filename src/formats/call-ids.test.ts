@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { fitMistralCallId, fitOpenAiCallId, isMistral } from './call-ids.ts';
 
 test('an id that fits is never touched, any other becomes the same one each time', () => {

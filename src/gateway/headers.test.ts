@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { validateHeaderValue } from 'node:http';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { writeIgnored } from './headers.ts';
 
 test('names that a header can hold are listed as they are', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { RouteHealth, type CallEnding, type RouteName, type RouteState } from './route-health.ts';
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((provider) => ({ provider, upstreamModel: 'm' })) as [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { orderRoutes } from './route-order.ts';
 
 const route = fc.record({ rank: fc.integer({ min: 0, max: 3 }), weight: fc.integer({ min: 1, max: 1_000 }) });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import sharp from 'sharp';
+import fc from '../../tests/support/property.ts';
 import { isDataUrl, readDataUrl } from './data-url.ts';
 
 const bytesMax = 1_000_000;

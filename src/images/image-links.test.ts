@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { newImageId } from './image-id.ts';
 import { createImageLinks, imageFilesPath, type LinkParts } from './image-links.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { digestKeyFrom, generateKeyText, keyDigest, keyHintOf, keyModeOf } from './key-text.ts';
 
 test('a generated key is well-formed and says its mode', () => {

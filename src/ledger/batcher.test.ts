@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { createBatcher, type BatchRunner, LedgerUnavailable } from './batcher.ts';
 import type { Command } from './commands.ts';
 import { creditOf } from '../../tests/support/ledger/test-ledger.ts';

@@ -2,7 +2,7 @@
 // caps hold at every moment, and each client gets the answer to its own command.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { type BatchRunner, createBatcher } from './batcher.ts';
 import { availableMicrosOf, type Book } from './book.ts';
 import type { Command, Ledger } from './commands.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /** Names that meet each other often, and those that objects treat in a way of their own. */

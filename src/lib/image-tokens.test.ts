@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import sharp from 'sharp';
 import { pngHead } from '../../tests/support/images/png-head.ts';
 import { estimateImageTokens, readImageSize, type ImageVendor } from './image-tokens.ts';

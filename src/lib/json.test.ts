@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { parseJson } from './json.ts';
 
 test('reads what JSON.parse reads, as long as it is nested at most 64 deep', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { floorToCents, formatUsd, micros, microsFromUsd, picosFromUsdPerMillion, roundUpToMicro } from './money.ts';
 
 test('dollars survive the way to microdollars and back', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { formatSse, SseOverflow, SseParser, type SseEvent } from './sse.ts';
 
 function parse(pieces: readonly Uint8Array[]): SseEvent[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import type { ImageVendor } from './image-tokens.ts';
 import { pngHead } from '../../tests/support/images/png-head.ts';
 import { estimateInputTokens, tokensFromBytes, utf8Length } from './tokens.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { draw, refill, type Bucket } from './bucket.ts';
 import { SharedRates, type RateAsk, type RateGrant } from './shared-rates.ts';
 

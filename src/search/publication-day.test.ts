@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { readPublicationDay } from './publication-day.ts';
 
 const nowMs = Date.UTC(2026, 2, 31, 12);

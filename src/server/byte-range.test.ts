@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { parseRange } from './byte-range.ts';
 
 test('a single range of bytes, as the standard’s examples have it', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { Logger } from '../lib/log.ts';
 import { type EndedRequest, EndedRequests } from './ended-requests.ts';

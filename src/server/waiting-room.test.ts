@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../tests/support/property.ts';
 import { WaitingRoom, type Place } from './waiting-room.ts';
 
 /** The places that are inside, by their index in the order of their coming. */

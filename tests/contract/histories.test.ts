@@ -2,7 +2,6 @@
 // years, with a clock that also steps back: on the core, and on both stores in random batches, against the plain model and the ledger's promises.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Database } from '../../src/db/database.ts';
 import { micros } from '../../src/lib/money.ts';
 import { availableMicrosOf, windowKey } from '../../src/ledger/book.ts';
@@ -11,6 +10,7 @@ import { type Expire, runCommands } from '../../src/ledger/core.ts';
 import { emptyBook, extendOf, insertAccount, reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { LedgerModel } from '../support/ledger/reference-model.ts';
 import { verify } from '../../src/ledger/verify.ts';
+import fc from '../support/property.ts';
 import { onEachStore } from './stores.ts';
 
 /** Without bias: fast-check prefers short histories and small amounts, in which hardly anything is ever charged. */

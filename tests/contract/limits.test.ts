@@ -1,7 +1,7 @@
 // What gateways share in PostgreSQL: the statements say what bucket.ts says, slots of the dead are free, and nothing is granted twice.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../support/property.ts';
 import { sql } from 'kysely';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { draw, refill, type Bucket } from '../../src/limits/bucket.ts';

@@ -2,7 +2,6 @@
 // the events mean.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import fc from 'fast-check';
 import { recordBooking } from '../../src/audit/record-booking.ts';
 import { compareBookings } from '../../src/billing/compare-bookings.ts';
 import { Payments, listProblems } from '../../src/billing/payments.ts';
@@ -16,6 +15,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { micros } from '../../src/lib/money.ts';
+import fc from '../support/property.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dollar = 1_000_000;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { after, before } from 'node:test';
-import fc from 'fast-check';
 import sharp from 'sharp';
 import { buildConnector } from 'undici';
 import { ByteBudget } from '../../src/images/byte-budget.ts';
@@ -11,6 +10,7 @@ import { isPublicAddress } from '../../src/images/public-address.ts';
 import type { Resolve } from '../../src/images/resolve-name.ts';
 import { createSafeFetch, type SafeFetchOptions } from '../../src/images/safe-fetch.ts';
 import { hostileAnswers, hostileUrls } from '../support/hostile-urls.ts';
+import fc from '../support/property.ts';
 
 const publicAddress = '93.184.215.14';
 const png = await sharp({ create: { width: 9, height: 4, channels: 3, background: 'green' } })

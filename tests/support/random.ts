@@ -1,10 +1,22 @@
-// Random numbers that are the same in each run with the same seed (mulberry32).
+// Random numbers that are the same in each run with the same seed (mulberry32). `TOLLGATE_TEST_SEED=123 npm test` gives the seed; else it is
+// a new one for each run. Property tests (property.ts) use it too.
 
+/** The seed of this run. */
+export const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+if (!Number.isSafeInteger(seed))
+  throw new Error(`TOLLGATE_TEST_SEED must be a whole number; got ${process.env['TOLLGATE_TEST_SEED']}`);
+
+// Every test file that uses random numbers says with a failure how to get the same ones.
+process.once('exit', (code) => {
+  if (code !== 0) console.error(`Run it again with the same random numbers: TOLLGATE_TEST_SEED=${seed}`);
+});
+
+/** One stream of random numbers: the same for the same seed and name. */
 export class Random {
   #state: number;
 
-  constructor(seed: number | string) {
-    this.#state = typeof seed === 'number' ? seed | 0 : hash(seed);
+  constructor(name: string) {
+    this.#state = hash(`${seed} ${name}`);
   }
 
   /** From 0 to 1, without 1. */

@@ -74,5 +74,5 @@ test('the relay adds our own count where the upstream sent none, and counts ever
 test('the relay tells the stop of the first choice by its index', () => {
   const cut = { index: 1, ...message('b'), finish_reason: 'length' };
   const whole = { index: 0, ...message('a'), finish_reason: 'stop' };
-  assert.equal(relayAnswer({ choices: [cut, whole] }, contextFor()).stop.reason, 'end');
+  assert.equal(relayAnswer({ choices: [cut, whole] }, contextFor()).stop?.reason, 'end');
 });

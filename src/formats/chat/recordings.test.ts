@@ -1,7 +1,7 @@
 // Every Chat answer, our own and the recorded ones, read by the format and by a plain reading of the same bytes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { collect } from '../../../tests/support/canonical/answers.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import type { Answer } from '../../canonical/answer.ts';

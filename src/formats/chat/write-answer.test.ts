@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import { anyAnswer, contextFor } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { record } from '../../../tests/support/plain-record.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';

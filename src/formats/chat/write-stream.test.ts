@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { answerEvents, collect, pieceEvents } from '../../../tests/support/canonical/answers.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import type { Answer } from '../../canonical/answer.ts';

@@ -1,5 +1,5 @@
 // What the tests of this folder share: requests, answers read whole and as streams, and random conversations.
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';

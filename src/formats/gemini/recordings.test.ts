@@ -1,7 +1,7 @@
 // Every Gemini answer, our own and the recorded ones, read by the format and by a plain reading of the same bytes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { SseParser } from '../../lib/sse.ts';

@@ -2,7 +2,7 @@
 // between reasoning and text, as Chat does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import type { AssistantPart } from '../../canonical/request.ts';
 import type { JsonObject } from '../format.ts';
 import {

@@ -1,5 +1,5 @@
 // What the tests of this folder share: contexts, and random canonical values that Messages can express.
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { Citation, DocumentCitation, SearchResultCitation, UrlCitation } from '../../canonical/citation.ts';
 import type { Stop, StreamEvent } from '../../canonical/event.ts';

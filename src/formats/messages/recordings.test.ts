@@ -4,7 +4,7 @@ import { answerEvents } from '../../../tests/support/canonical/answers.ts';
 import { readErrorMessage } from '../error-message.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { AssistantPart } from '../../canonical/request.ts';

@@ -1,7 +1,7 @@
 // Requests that Messages can express come back from it as they were.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { effortLevels, type CanonicalRequest, type Message } from '../../canonical/request.ts';
 import {
   anthropicSignature,

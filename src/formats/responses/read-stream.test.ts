@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { collect } from '../../../tests/support/canonical/answers.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { anyRequest, requestFor, target } from '../../../tests/support/formats/responses.ts';
 import { parseRequest } from './parse-request.ts';

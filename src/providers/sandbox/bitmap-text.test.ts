@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { letters } from './bitmap-font.ts';
 import { cutText, forEachDot, layOutText, type TextBlock } from './bitmap-text.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { Check } from 'typebox/schema';
+import fc from '../../../tests/support/property.ts';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { Check } from 'typebox/schema';
+import fc from '../../../tests/support/property.ts';
 import { makeInstance } from './schema-instance.ts';
 
 const valueOf = (schema: unknown): unknown => {

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import { KnownConnection } from './known-connection.ts';
 
 type Sent = { readonly path: string; readonly body: string; readonly headers: string; readonly waits: boolean };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../tests/support/property.ts';
 import type { WholeResponse } from '../../canonical/stored-response.ts';
 import type { KnownRequest } from '../../gateway/known-request.ts';
 import type { ApiKey } from '../../keys/api-key.ts';

@@ -1,5 +1,5 @@
 // Shared by the tests of the Chat format: a context to write answers with, a whole stream read at once, and random answers.
-import fc from 'fast-check';
+import fc from '../property.ts';
 import { record } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
 import type { UrlCitation } from '../../../src/canonical/citation.ts';

@@ -1,6 +1,6 @@
 // Shared by the tests of the Responses format: a context to write answers with, whole streams read and written at once, and random
 // requests and answers.
-import fc from 'fast-check';
+import fc from '../property.ts';
 import { pieceEvents } from '../canonical/answers.ts';
 import { record } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
