@@ -1,18 +1,17 @@
 // What gateways share in PostgreSQL: the statements say what bucket.ts says, slots of the dead are free, and nothing is granted twice.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import fc from '../support/property.ts';
 import { sql } from 'kysely';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { draw, refill, type Bucket } from '../../src/limits/bucket.ts';
 import { exchangeRates, exchangeSlots, removeIdle } from '../../src/limits/postgres-limits.ts';
 import { SharedSlots } from '../../src/limits/shared-slots.ts';
 import { createDatabase } from '../support/postgres.ts';
+import fc from '../support/property.ts';
 
 let database: Database;
 before(async () => {
   database = openDatabase(await createDatabase());
-  await database.migrate();
 });
 after(() => database.close());
 

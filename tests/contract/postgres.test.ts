@@ -14,7 +14,7 @@ import { PostgresLease } from '../../src/ledger/postgres-lease.ts';
 import { PostgresStore } from '../../src/ledger/postgres-store.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
-import { createDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
+import { createDatabase, createEmptyDatabase, databaseNameOf, postgresServer, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 const creditMicros = 100_000_000;
@@ -40,8 +40,8 @@ test(
   'a server that is restarted, or crashes, under load costs nothing and charges nothing twice',
   { timeout: 120_000 },
   async (t) => {
-    const { database, ledgers, journal, charging } = await startCharging(t);
-    const server = await postgresServer();
+    const server = await startPostgres();
+    const { database, ledgers, journal, charging } = await startCharging(t, await server.createDatabase());
     for (const mode of ['fast', 'immediate', 'fast', 'immediate'] as const) {
       await sleep(100 + Math.random() * 100);
       const before = journal.size;
@@ -176,7 +176,7 @@ test('the operator is told what is wrong with a database address and how to fix 
   const password = 'postgres-password-000111';
   const mistakes: readonly (readonly [string, RegExp])[] = [
     [url.replace(password, `${password}x`), /refused the user tollgate\. Check the user and password/],
-    [url.replace('/books_', '/absent_'), /has no database absent_\d+\. Make it with "createdb absent_/],
+    [url.replace('/books_', '/absent_'), /has no database absent_\w+\. Make it with "createdb absent_/],
     [`postgres://me:${password}@127.0.0.1:1/x`, /cannot be reached at 127\.0\.0\.1:1 \(ECONNREFUSED\)\. Check the host and port/],
     [`postgres://me:${password}@nowhere.invalid/x`, /cannot be reached at nowhere\.invalid/],
     [`${url}&sslmode=require`, /does not offer TLS\. Leave sslmode out/],
@@ -196,11 +196,11 @@ test('the operator is told what is wrong with a database address and how to fix 
 });
 
 test('a user who may not make tables is told what to grant', async () => {
-  const url = await createDatabase();
+  const url = await createEmptyDatabase();
   const server = await postgresServer();
   await server.query(`create role guest login password 'guest'`);
   const database = openDatabase(url.replace(/\/\/[^@]+@/, '//guest:guest@'));
-  await assert.rejects(database.migrate(), /The user guest may not make tables in the database books_\d+\. Grant it/);
+  await assert.rejects(database.migrate(), /The user guest may not make tables in the database books_\w+\. Grant it/);
   await database.close();
 });
 
@@ -213,8 +213,8 @@ type Charging = {
 };
 
 /** Two replicas that charge one account as fast as they can. */
-async function startCharging(t: TestContext): Promise<Charging> {
-  const { database } = await openBooks(t);
+async function startCharging(t: TestContext, url?: string): Promise<Charging> {
+  const { database } = await openBooks(t, url);
   const ledgers = await Promise.all(['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner })));
   await ledgers[0]!.submit(creditOf('acc:live', creditMicros));
   const journal = new Set<string>();
@@ -260,10 +260,9 @@ async function again<Result>(query: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function openBooks(t: TestContext): Promise<{ readonly database: Database }> {
-  const database = openDatabase(await createDatabase());
+async function openBooks(t: TestContext, url?: string): Promise<{ readonly database: Database }> {
+  const database = openDatabase(url ?? (await createDatabase()));
   t.after(() => database.close());
-  await database.migrate();
   await addAccount(database, 'acc', ['k']);
   return { database };
 }

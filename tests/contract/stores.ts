@@ -11,7 +11,7 @@ import { PostgresLease } from '../../src/ledger/postgres-lease.ts';
 import { PostgresStore } from '../../src/ledger/postgres-store.ts';
 import { SqliteLease } from '../../src/ledger/sqlite-lease.ts';
 import { type Reply, SqliteStore } from '../../src/ledger/sqlite-store.ts';
-import { createDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
+import { createDatabase, createEmptyDatabase, databaseNameOf, postgresServer } from '../support/postgres.ts';
 
 type Clock = { nowMs: number };
 
@@ -63,9 +63,9 @@ const sqlite: StoreKind = {
 const postgres: StoreKind = {
   name: 'PostgreSQL',
   dialect: 'postgres',
-  createUrl: () => createDatabase(),
+  createUrl: () => createEmptyDatabase(),
   openDatabase: async (t) => {
-    const database = openDatabase(await createDatabase(await migratedTemplate()));
+    const database = openDatabase(await createDatabase());
     t.after(() => database.close());
     return database;
   },
@@ -93,19 +93,6 @@ export function onEachStore(suite: (store: StoreKind) => void): void {
 
 export async function run(database: Database, statement: string): Promise<void> {
   await sql.raw(statement).execute(database.write);
-}
-
-/** Copied for each test: migrating anew would take most of its time. */
-let template: Promise<string> | null = null;
-
-function migratedTemplate(): Promise<string> {
-  template ??= createDatabase().then(async (url) => {
-    const database = openDatabase(url);
-    await database.migrate();
-    await database.close();
-    return databaseNameOf(url);
-  });
-  return template;
 }
 
 /** Owners of one machine have pids of their own. */

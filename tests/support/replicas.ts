@@ -3,7 +3,7 @@
 //   const { replicas, setup, upstream } = await startReplicas(t, { count: 3, config: { models: { … } } });   // ends, and proves the books, with the test
 import type { Hooks } from './file-hooks.ts';
 import { TestGateway } from './gateway.ts';
-import { createDatabase } from './postgres.ts';
+import { createEmptyDatabase } from './postgres.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { startProgram, type Program } from './program.ts';
 import { startRunningApp, type RunningApp } from './running-app.ts';
@@ -21,7 +21,7 @@ type ReplicaOptions = {
   readonly count: number;
   /** On top of two live providers, `openai` and `anthropic`, which are the upstream. */
   readonly config?: object;
-  /** Else a new database. */
+  /** Else a new database, without tables: the gateways migrate it at once. */
   readonly databaseUrl?: string;
 };
 
@@ -41,7 +41,7 @@ async function startAll<Started extends Installation>(
   start: (options: InstallationOptions) => Promise<Started>,
 ): Promise<Replicas<Started>> {
   const upstream = await startUpstream(t);
-  const url = databaseUrl ?? (await createDatabase());
+  const url = databaseUrl ?? (await createEmptyDatabase());
   const whole = {
     providers: {
       openai: { kind: 'openai', base_url: `${upstream.url}/v1`, api_key: 'sk-upstream' },
