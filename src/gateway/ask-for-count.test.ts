@@ -4,6 +4,7 @@ import { ApiError } from '../canonical/errors.ts';
 import { parseCountRequest } from '../formats/messages/count-tokens.ts';
 import type { ImageReading } from '../lib/image.ts';
 import { anthropic } from '../providers/anthropic/index.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { askForCount, type CountQuestion } from './ask-for-count.ts';
 import type { Gateway } from './gateway.ts';
 import type { ImageFiles } from './image-files.ts';
@@ -36,6 +37,7 @@ const readable: ImageReading = {
 function ask(content: readonly object[], readUrls: ReadUrls, fields: Partial<CountQuestion> = {}) {
   const calls: UpstreamCall[] = [];
   const gateway = {
+    clock: new TestClock(),
     config: { pricing: { markup: 1 } },
     upstreams: {
       send: async (call: UpstreamCall) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { isPending } from '../../tests/support/is-pending.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { chat } from '../formats/chat/index.ts';
 import type { AnswerContext } from '../formats/format.ts';
 import { openFrames } from './frames.ts';
@@ -9,7 +11,12 @@ import { UpstreamBroken } from './upstream.ts';
 
 const request = { body: {}, model: 'm', stream: true, maxOutputTokens: null, choices: 1, thinkingBudgetTokens: 0 };
 const context: AnswerContext = { requestId: '1', model: 'm', createdAtSeconds: 1, request, estimatedInputTokens: 1 };
-const running = { attempt: { route: { transport: 'http', format: 'chat' } }, format: chat } as unknown as Running;
+const clock = new TestClock();
+const running = {
+  gateway: { clock },
+  attempt: { route: { transport: 'http', format: 'chat' } },
+  format: chat,
+} as unknown as Running;
 
 async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {
   const { frames } = openFrames(running, { kind: 'stream', chunks } as never, context);
@@ -22,17 +29,23 @@ async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBro
   throw new Error('the frames came to an end');
 }
 
-test('an upstream that never ends is stopped', { timeout: 60_000 }, async () => {
-  const chunk = Buffer.from(`: ${'x'.repeat(4 * 1024 * 1024)}\n\n`);
+test('an upstream that never ends is stopped', async () => {
+  const stopped = Promise.withResolvers<void>();
   async function* endless(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      yield chunk;
-      await setImmediate();
+    try {
+      yield Buffer.from(': ');
+      yield Buffer.alloc(512 * 1024 * 1024);
+      for (;;) yield setImmediate(Buffer.from(': '));
+    } finally {
+      stopped.resolve();
     }
   }
   const failure = await failureOf(endless());
   assert.equal(failure.kind, 'unreadable');
   assert.match(failure.message, /over 536870912 bytes/);
+  assert.ok(await isPending(stopped.promise), 'its end may come at once');
+  await clock.advance(1_000);
+  await stopped.promise;
 });
 
 test('JSON nested so deep that it cannot be written again is the upstream’s failure, not ours', async () => {

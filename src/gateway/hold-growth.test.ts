@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Extend, Outcome } from '../ledger/commands.ts';
 import { micros } from '../lib/money.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { HoldGrowth } from './hold-growth.ts';
 import type { Running } from './running.ts';
 
@@ -11,7 +12,7 @@ const slice = 1_000;
 /** A stream of a model at one microdollar a token, in front of a ledger that gives so much and no more. */
 function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens = 20_000 } = {}) {
   const extensions: Extend[] = [];
-  const clock = { nowMs: 0 };
+  const clock = new TestClock();
   let left = givesMicros;
   const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
   const version = { version: '0', effectiveFromMs: 0, isListPrice: true, base: prices, tiers: [] };
@@ -20,7 +21,7 @@ function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens
   const asked = { model, request, price: { list: version, upstream: version }, search: null, inputTokensUpper: 0 };
   const running = {
     gateway: {
-      nowMs: () => clock.nowMs,
+      clock,
       config: { limits: { hold_slice_tokens: slice } },
       ledger: {
         submit: async (command: Extend): Promise<Outcome> => {
@@ -84,19 +85,19 @@ test('a slice that is refused ahead of need is asked for once more when it is ne
 
 test('silence of a model that thinks is held for as reasoning; slow words are not', async () => {
   const silent = openStream({ thinking: true });
-  silent.clock.nowMs = 30_000;
+  await silent.clock.advance(30_000);
   assert.equal(await silent.growth.cover(0), true);
   assert.equal(silent.held(), 3_000 + slice);
 
   const slow = openStream({ thinking: true });
   for (let tokens = 1; tokens <= 300; tokens++) {
-    slow.clock.nowMs += 500;
+    await slow.clock.advance(500);
     assert.equal(slow.growth.cover(bytesOf(tokens)), undefined);
   }
   assert.deepEqual(slow.extensions, []);
 
   const plain = openStream();
-  plain.clock.nowMs = 600_000;
+  await plain.clock.advance(600_000);
   assert.equal(plain.growth.cover(0), undefined);
   await settled();
   assert.deepEqual(plain.extensions, []);
@@ -105,7 +106,7 @@ test('silence of a model that thinks is held for as reasoning; slow words are no
 test('a call that takes the place of a failed one counts from nothing, under what is held already', async () => {
   const { growth, extensions, clock } = openStream({ thinking: true });
   assert.equal(await growth.cover(bytesOf(4_000)), true);
-  clock.nowMs = 60_000;
+  await clock.advance(60_000);
   growth.beginAnew();
   assert.equal(growth.cover(bytesOf(3_000)), undefined);
   await settled();

@@ -1,57 +1,46 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { KeepAlives, type KeptStream } from './keep-alives.ts';
 
-/** A stream that is written to once, at the start of the test's clock. */
-function silentStream(clock: { nowMs: number }): KeptStream & { lastWriteMs: number; keepAlives: number } {
+/** A stream that is written to once, now. */
+function silentStream(clock: TestClock): KeptStream & { lastWriteMs: number; keepAlives: number } {
   return {
-    lastWriteMs: clock.nowMs,
+    lastWriteMs: clock.elapsedMs(),
     keepAlives: 0,
     keepAlive() {
       this.keepAlives++;
-      this.lastWriteMs = clock.nowMs;
+      this.lastWriteMs = clock.elapsedMs();
     },
   };
 }
 
-test('a stream gets one keep-alive for each silence, and none while it is written to', (t) => {
-  const clock = { nowMs: 0 };
-  const keepAlives = new KeepAlives(10_000, () => clock.nowMs);
-  t.after(() => keepAlives.close());
+test('a stream gets one keep-alive for each silence, and none while it is written to', async () => {
+  const clock = new TestClock();
+  const keepAlives = new KeepAlives(10_000, clock);
   const silent = silentStream(clock);
   const busy = silentStream(clock);
   keepAlives.add(silent);
   keepAlives.add(busy);
   const counts = [];
-  for (clock.nowMs = 0; clock.nowMs <= 30_000; clock.nowMs += 1_000) {
-    busy.lastWriteMs = clock.nowMs;
-    keepAlives.sweep();
-    if (clock.nowMs % 10_000 === 9_000) counts.push(silent.keepAlives);
+  for (let second = 1; second <= 30; second++) {
+    await clock.advance(1_000);
+    busy.lastWriteMs = clock.elapsedMs();
+    if (second % 10 === 9) counts.push(silent.keepAlives);
   }
   assert.deepEqual([...counts, silent.keepAlives, busy.keepAlives], [0, 1, 2, 3, 0]);
 });
 
-test('a stream that has ended is left alone', (t) => {
-  const clock = { nowMs: 0 };
-  const keepAlives = new KeepAlives(10_000, () => clock.nowMs);
-  t.after(() => keepAlives.close());
-  const ended = silentStream(clock);
+test('a stream that has ended is left alone, and so are all once the gateway closes', async () => {
+  const clock = new TestClock();
+  const keepAlives = new KeepAlives(10_000, clock);
+  const [ended, open] = [silentStream(clock), silentStream(clock)];
   keepAlives.add(ended);
+  keepAlives.add(open);
   keepAlives.remove(ended);
-  clock.nowMs = 60_000;
-  keepAlives.sweep();
-  assert.equal(ended.keepAlives, 0);
-});
-
-test('the timer sweeps by itself until it is closed', async () => {
-  const keepAlives = new KeepAlives(20);
-  const clock = { nowMs: keepAlives.nowMs() };
-  const silent = silentStream(clock);
-  keepAlives.add(silent);
-  while (silent.keepAlives === 0) await setTimeout(10);
+  await clock.advance(60_000);
+  assert.deepEqual([ended.keepAlives, open.keepAlives], [0, 6]);
   keepAlives.close();
-  const seen = silent.keepAlives;
-  await setTimeout(60);
-  assert.equal(silent.keepAlives, seen);
+  await clock.advance(60_000);
+  assert.equal(open.keepAlives, 6);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Command, LedgerId, Outcome } from '../ledger/commands.ts';
 import type { Balance } from '../ledger/queries.ts';
 import { micros } from '../lib/money.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { RecentBalances } from './recent-balances.ts';
 
 const balanceOf = (available: number): Balance => ({
@@ -14,7 +15,8 @@ const balanceOf = (available: number): Balance => ({
 });
 
 function started() {
-  const state = { now: 0, available: 100, reads: 0, gate: Promise.resolve() };
+  const clock = new TestClock();
+  const state = { available: 100, reads: 0, gate: Promise.resolve() };
   const balances = new RecentBalances({
     ledger: { submit: () => Promise.resolve({} as Outcome), close: () => Promise.resolve() },
     read: async () => {
@@ -23,20 +25,20 @@ function started() {
       await state.gate;
       return balance;
     },
-    nowMs: () => state.now,
+    clock,
   });
   const read = async (id: LedgerId = 'one:live') => (await balances.read(id))?.availableMicros;
   const settle = (ledgerId: LedgerId) => balances.ledger.submit({ type: 'settle', ledgerId } as Command);
-  return { state, balances, read, settle };
+  return { state, clock, balances, read, settle };
 }
 
 test('a balance is read once in a second', async () => {
-  const { state, read } = started();
+  const { state, clock, read } = started();
   assert.equal(await read(), 100);
   state.available = 90;
-  state.now = 999;
+  await clock.advance(999);
   assert.equal(await read(), 100);
-  state.now = 1_000;
+  await clock.advance(1);
   assert.equal(await read(), 90);
   assert.equal(state.reads, 2);
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import * as local from '../../tests/support/upstream.ts';
 import { loadConfig } from '../config/load.ts';
 import type { SearchAnswer } from '../search/web-searcher.ts';
@@ -17,7 +17,7 @@ type Started = {
   readonly upstream: local.LocalUpstream;
   readonly logged: readonly Logged[];
   readonly search: (num?: number, query?: string) => Promise<SearchAnswer>;
-  readonly pass: (ms: number) => void;
+  readonly clock: TestClock;
 };
 
 /** Two failures in a row are enough; then ten seconds. */
@@ -30,21 +30,21 @@ function healthAt(nowMs: () => number): RouteHealth {
 /** `settings`: of the search section, after `{ `. */
 async function start(t: TestContext, names: readonly string[], settings = ''): Promise<Started> {
   const upstream = await local.startUpstream(t);
-  const upstreams = createUpstreams({ sweepMs: 10 });
+  const clock = new TestClock();
+  const upstreams = createUpstreams({ clock });
   t.after(upstreams.close);
   const logged: Logged[] = [];
   const write = (level: string) => (fields: object | string) => void logged.push({ level, ...(fields as Omit<Logged, 'level'>) });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   const entries = names.map((name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`);
   const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
-  let nowMs = 0;
-  const { live } = connectSearch({ config, upstreams, health: healthAt(() => nowMs), activity, log });
+  const { live } = connectSearch({ config, upstreams, health: healthAt(clock.nowMs), activity, log, clock });
   const { signal } = new AbortController();
   return {
     upstream,
     logged,
     search: (num = 10, query = 'cats & dogs') => live!.search({ query, num }, signal),
-    pass: (ms) => void (nowMs += ms),
+    clock,
   };
 }
 
@@ -250,11 +250,14 @@ for (const [name, protocol] of Object.entries(protocols)) {
   });
 
   test(`${name}: a reset, a hang and half an answer end within the time limit`, async (t) => {
-    const { upstream, search } = await start(t, [name], 'timeout_ms: 300');
+    const { upstream, search, clock } = await start(t, [name], 'timeout_ms: 300');
     upstream.on(protocol.path, local.thenReset(null));
     assert.equal(failureOf(await search()).kind, 'connection');
     upstream.on(protocol.path, local.hang);
-    assert.equal(failureOf(await search()).kind, 'timeout');
+    const searching = search();
+    await upstream.request(1);
+    await clock.advance(300);
+    assert.equal(failureOf(await searching).kind, 'timeout');
     upstream.on(protocol.path, local.thenReset('{"results":[', { headers: { 'content-type': 'application/json' } }));
     assert.equal(failureOf(await search()).kind, 'broken-stream');
   });
@@ -379,20 +382,21 @@ test('the next provider of the list answers when the first cannot', async (t) =>
 });
 
 test('a dead provider does not slow every search down: it is left alone, tried by one search, and first again when it answers', async (t) => {
-  const { upstream, search, pass } = await start(t, ['brave', 'exa']);
+  const { upstream, search, clock } = await start(t, ['brave', 'exa']);
   const calls = (path: string) => upstream.requests.filter((request) => request.path === path).length;
   upstream.on('/brave/web/search', local.answerStatus(500));
   upstream.on('/exa/search', local.answerJson(protocols['exa']!.empty));
   for (let count = 0; count < 6; count++) await search();
   assert.deepEqual([calls('/brave/web/search'), calls('/exa/search')], [2, 6]);
-  pass(10_000);
+  await clock.advance(10_000);
   upstream.on('/brave/web/search', async (response) => {
-    await setTimeout(100);
+    // Not before the other four are with the next provider.
+    await upstream.request(2 + 6 + 4);
     response.writeHead(500).end();
   });
   await Promise.all(Array.from({ length: 5 }, () => search()));
   assert.deepEqual([calls('/brave/web/search'), calls('/exa/search')], [3, 11]);
-  pass(20_000);
+  await clock.advance(20_000);
   upstream.on('/brave/web/search', local.answerJson(protocols['brave']!.empty));
   const answer = await search();
   assert.equal(answer.kind === 'results' && answer.provider, 'brave');
@@ -423,7 +427,8 @@ test('a query of any characters arrives as it was asked', async (t) => {
 function connectOffline() {
   const upstreams = { send: () => assert.fail('nothing is to be sent'), close: async () => {} };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  return connectSearch({ config: configOf('service: {}'), upstreams, health: healthAt(() => 0), activity, log });
+  const clock = new TestClock();
+  return connectSearch({ config: configOf('service: {}'), upstreams, health: healthAt(clock.nowMs), activity, log, clock });
 }
 
 test('without a provider there is no live search, and the sandbox is there all the same', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { UpstreamFailure } from '../canonical/event.ts';
+import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { scrub, toApiError, withoutProvider } from './upstream-error.ts';
 
 const failure = (status: number | null, message = 'x', kind: UpstreamFailure['kind'] = 'status'): UpstreamFailure => ({
@@ -68,9 +69,10 @@ test('keys, addresses and ids of the operator are taken out, and the message is 
 });
 
 test('a message of megabytes is cut before it is looked through, and never within a key', () => {
-  const startedMs = performance.now();
-  for (const part of ['a', 'a.', 'a-', 'org-a', 'a+']) assert.ok(scrub(part.repeat(1_000_000)).length <= 500);
-  assert.ok(performance.now() - startedMs < 1_000);
+  for (const part of ['a', 'a.', 'a-', 'org-a', 'a+']) {
+    const message = part.repeat(1_000_000);
+    assert.ok(cpuMsOf(() => assert.ok(scrub(message).length <= 500)) < 1_000);
+  }
   const address = `https://example.com/${'x'.repeat(900)}`;
   assert.doesNotMatch(scrub(`${address} ${'y '.repeat(33)}sk-proj-abcdefghijklmnopqrstuvwxyz`), /sk-/);
 });

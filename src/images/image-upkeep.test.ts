@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import type { ImageStore } from './image-store.ts';
 import { ImageUpkeep } from './image-upkeep.ts';
 
 const storeWith = (removeExpired: ImageStore['removeExpired']) => ({ removeExpired }) as ImageStore;
 
-test('expired images are removed once the time has come, every hour, and a failure does not end that', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+test('expired images are removed once the time has come, every hour, and a failure does not end that', async () => {
+  const clock = new TestClock();
   let runs = 0;
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
@@ -15,21 +16,17 @@ test('expired images are removed once the time has come, every hour, and a failu
     storeWith(async () => {
       if (++runs === 1) throw new Error('the disk is away');
     }),
-    { onError, waitMs: 100 },
+    { onError, clock, waitMs: 100 },
   );
-  const pass = async (ms: number) => {
-    t.mock.timers.tick(ms);
-    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
-  };
-  await pass(99);
+  await clock.advance(99);
   assert.equal(runs, 0);
-  await pass(1);
+  await clock.advance(1);
   assert.deepEqual([runs, errors.length], [1, 1]);
-  await pass(3_600_000);
-  await pass(3_600_000);
+  await clock.advance(3_600_000);
+  await clock.advance(3_600_000);
   assert.deepEqual([runs, errors.length], [3, 1]);
   await upkeep.close();
-  await pass(36_000_000);
+  await clock.advance(36_000_000);
   assert.equal(runs, 3);
 });
 
@@ -42,11 +39,10 @@ test('closing tells a removal to stop and waits for it', async () => {
     await new Promise(setImmediate);
     isDone = true;
   });
-  const upkeep = new ImageUpkeep(store, { onError: (error) => assert.fail(String(error)), waitMs: 0 });
-  // The upkeep's own timer keeps no program alive.
-  const alive = setInterval(() => {}, 1_000);
+  const clock = new TestClock();
+  const upkeep = new ImageUpkeep(store, { onError: (error) => assert.fail(String(error)), clock, waitMs: 0 });
+  await clock.advance(0);
   await started.promise;
   await upkeep.close();
-  clearInterval(alive);
   assert.equal(isDone, true);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import sharp from 'sharp';
 import { pngHead } from '../../tests/support/images/png-head.ts';
+import { cpuMsOf } from '../../tests/support/cpu-time.ts';
 import { estimateImageTokens, readImageSize, type ImageVendor } from './image-tokens.ts';
 
 const table: [vendor: ImageVendor, width: number, height: number, tokens: number][] = [
@@ -82,9 +83,10 @@ const hostile: [what: string, text: string][] = [
 
 for (const [what, text] of hostile) {
   test(`${what} tells no size, and does not take long`, () => {
-    const startedMs = performance.now();
-    for (let round = 0; round < 20; round++) assert.equal(readImageSize(text), null);
-    assert.ok(performance.now() - startedMs < 1_000);
+    const readTwentyTimes = () => {
+      for (let round = 0; round < 20; round++) assert.equal(readImageSize(text), null);
+    };
+    assert.ok(cpuMsOf(readTwentyTimes) < 1_000);
   });
 }
 

@@ -1,42 +1,40 @@
 // Gateways that share a bucket, simulated: the bucket of the database is the one of bucket.ts, its answers take their time, the clock is ours.
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { draw, refill, type Bucket } from './bucket.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { SharedRates, type RateAsk, type RateGrant } from './shared-rates.ts';
 
 type Table = { readonly buckets: Map<string, Bucket>; asked: number; isAway: boolean };
 
 /** `delays`: how many turns of the event loop each answer takes, over and over. */
-function simulate(t: TestContext, { gateways, delays = [0] }: { gateways: number; delays?: readonly number[] }) {
-  t.mock.timers.enable({ apis: ['setInterval'] });
-  const clock = { nowMs: 1_000_000 };
+function simulate({ gateways, delays = [0] }: { gateways: number; delays?: readonly number[] }) {
+  const clock = new TestClock();
   const table: Table = { buckets: new Map(), asked: 0, isAway: false };
   const errors: unknown[] = [];
   const exchange = async (asks: readonly RateAsk[]): Promise<readonly RateGrant[]> => {
     const turns = delays[table.asked++ % delays.length]!;
     if (table.isAway) throw new Error('away');
     const grants = asks.map(({ id, ...ask }) => {
-      const { bucket, granted } = draw(refill(table.buckets.get(id), ask.perMinute, clock.nowMs), ask);
+      const { bucket, granted } = draw(refill(table.buckets.get(id), ask.perMinute, clock.nowMs()), ask);
       table.buckets.set(id, bucket);
       return { granted, level: bucket.level };
     });
     for (let turn = 0; turn < turns; turn++) await setImmediate();
     return grants;
   };
-  const options = { exchange, onError: (error: unknown) => errors.push(error), nowMs: () => clock.nowMs };
+  const options = { exchange, onError: (error: unknown) => errors.push(error), clock };
   const shares = Array.from({ length: gateways }, () => new SharedRates(options));
   const pass = async (milliseconds: number) => {
-    clock.nowMs += milliseconds;
-    t.mock.timers.tick(milliseconds);
+    await clock.advance(milliseconds);
     for (let turn = 0; turn < 10; turn++) await setImmediate();
   };
-  t.after(() => t.mock.timers.reset());
   return { shares, clock, table, errors, pass };
 }
 
-test('bursts and steady loads on three gateways: at most the limit over any time, at least nine tenths of it', async (t) => {
+test('bursts and steady loads on three gateways: at most the limit over any time, at least nine tenths of it', async () => {
   const step = fc.record({
     waitMs: fc.constantFrom(20, 100, 300, 700),
     burst: fc.tuple(fc.nat(40), fc.nat(40), fc.nat(40)),
@@ -49,8 +47,8 @@ test('bursts and steady loads on three gateways: at most the limit over any time
   });
   await fc.assert(
     fc.asyncProperty(cases, async ({ perMinute, amount: each, steps, delays }) => {
-      const { shares, clock, table, pass } = simulate(t, { gateways: 3, delays });
-      const startMs = clock.nowMs;
+      const { shares, clock, table, pass } = simulate({ gateways: 3, delays });
+      const startMs = clock.nowMs();
       const budget = { id: 'k', perMinute };
       const grants: { atMs: number; amount: number }[] = [];
       let isStarved = false;
@@ -61,7 +59,7 @@ test('bursts and steady loads on three gateways: at most the limit over any time
         const answers = await Promise.all(taken);
         const amount = each * answers.filter(({ isGranted }) => isGranted).length;
         isStarved ||= amount < each * answers.length;
-        grants.push({ atMs: clock.nowMs, amount });
+        grants.push({ atMs: clock.nowMs(), amount });
         await pass(waitMs);
       }
       const kept = 3 * Math.floor(perMinute * 0.03);
@@ -76,17 +74,16 @@ test('bursts and steady loads on three gateways: at most the limit over any time
       const total = grants.reduce((sum, { amount }) => sum + amount, 0);
       if (isStarved && total < perMinute * 0.9 - each) assert.fail(`refused after ${total} of ${perMinute}`);
       await Promise.all(shares.map((share) => share.close()));
-      const left = refill(table.buckets.get('k'), perMinute, clock.nowMs).level;
-      const flowed = ((clock.nowMs - startMs) * perMinute) / 60_000;
+      const left = refill(table.buckets.get('k'), perMinute, clock.nowMs()).level;
+      const flowed = ((clock.nowMs() - startMs) * perMinute) / 60_000;
       assert.ok(left + total <= perMinute + flowed + 1e-6, 'nothing was made of nothing');
-      t.mock.timers.reset();
     }),
     { numRuns: 60 },
   );
 });
 
-test('a busy key seldom asks the database; an idle one has given everything back', async (t) => {
-  const { shares, table, pass } = simulate(t, { gateways: 1 });
+test('a busy key seldom asks the database; an idle one has given everything back', async () => {
+  const { shares, table, pass } = simulate({ gateways: 1 });
   const budget = { id: 'k', perMinute: 60_000 };
   for (let index = 0; index < 500; index++) {
     assert.ok((await shares[0]!.take(budget, 1)).isGranted);
@@ -97,8 +94,8 @@ test('a busy key seldom asks the database; an idle one has given everything back
   assert.equal(table.buckets.get('k')!.level, 60_000);
 });
 
-test('a small limit is shared to the last request', async (t) => {
-  const { shares, pass } = simulate(t, { gateways: 3 });
+test('a small limit is shared to the last request', async () => {
+  const { shares, pass } = simulate({ gateways: 3 });
   const budget = { id: 'k', perMinute: 5 };
   const burst = async () => {
     const answers = await Promise.all(shares.flatMap((share) => Array.from({ length: 20 }, async () => share.take(budget, 1))));
@@ -111,8 +108,8 @@ test('a small limit is shared to the last request', async (t) => {
   assert.equal(await burst(), 1);
 });
 
-test('large amounts: what is left over by one gateway is there for another', async (t) => {
-  const { shares, pass } = simulate(t, { gateways: 2 });
+test('large amounts: what is left over by one gateway is there for another', async () => {
+  const { shares, pass } = simulate({ gateways: 2 });
   const budget = { id: 'k', perMinute: 10_000 };
   const first = await Promise.all([6_000, 6_000].map(async (amount) => shares[0]!.take(budget, amount)));
   assert.deepEqual(
@@ -130,8 +127,8 @@ test('large amounts: what is left over by one gateway is there for another', asy
   assert.equal((await shares[0]!.take(budget, 500)).isGranted, false);
 });
 
-test('a flood of refused requests is no flood of questions', async (t) => {
-  const { shares, table, pass } = simulate(t, { gateways: 1 });
+test('a flood of refused requests is no flood of questions', async () => {
+  const { shares, table, pass } = simulate({ gateways: 1 });
   const budget = { id: 'k', perMinute: 10 };
   for (let index = 0; index < 10; index++) await shares[0]!.take(budget, 1);
   const before = table.asked;
@@ -142,8 +139,8 @@ test('a flood of refused requests is no flood of questions', async (t) => {
   assert.ok(table.asked - before <= 12, `${table.asked - before} questions in a second`);
 });
 
-test('while the database is away each gateway counts for itself, and they share again when it is back', async (t) => {
-  const { shares, table, errors, pass, clock } = simulate(t, { gateways: 2 });
+test('while the database is away each gateway counts for itself, and they share again when it is back', async () => {
+  const { shares, table, errors, pass, clock } = simulate({ gateways: 2 });
   const budget = { id: 'k', perMinute: 10 };
   const burst = async () => {
     const answers = await Promise.all(shares.flatMap((share) => Array.from({ length: 15 }, async () => share.take(budget, 1))));
@@ -154,12 +151,12 @@ test('while the database is away each gateway counts for itself, and they share 
   assert.equal(errors.length, 2);
   table.isAway = false;
   await pass(1_000);
-  clock.nowMs += 60_000;
+  clock.jumpTo(clock.nowMs() + 60_000);
   assert.equal(await burst(), 10);
 });
 
-test('what is owed is told at once, also while the database is being told of it', async (t) => {
-  const { shares } = simulate(t, { gateways: 1, delays: [0, 20] });
+test('what is owed is told at once, also while the database is being told of it', async () => {
+  const { shares } = simulate({ gateways: 1, delays: [0, 20] });
   const budget = { id: 'k', perMinute: 100 };
   await shares[0]!.take(budget, 100);
   shares[0]!.correct(budget, -50);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { Logger } from '../lib/log.ts';
+import { TestClock } from '../../tests/support/test-clock.ts';
 import { type EndedRequest, EndedRequests } from './ended-requests.ts';
 
 /** What the three are told: lines, and counts by what they are counted under. */
@@ -18,7 +19,9 @@ function observe() {
     time: (route: string | null, seconds: number) => void add(`seconds ${route} ${seconds}`, 1),
   };
   const noteRequest = ({ model }: { model?: string }, path: string, count = 1) => void add(`activity ${model} ${path}`, count);
-  return { lines, counts, ended: new EndedRequests({ log, meter, activity: { noteRequest } as unknown as Activity }) };
+  const clock = new TestClock();
+  const activity = { noteRequest } as unknown as Activity;
+  return { lines, counts, clock, ended: new EndedRequests({ log, meter, activity, clock }) };
 }
 
 const kinds = [{}, {}];
@@ -47,12 +50,10 @@ test('many that are told of together are told of like each by itself', () => {
   );
 });
 
-test('what ends is told of soon, without being asked', { timeout: 5_000 }, async () => {
-  const { lines, ended } = observe();
+test('what ends is told of within 20 ms, without being asked', async () => {
+  const { lines, ended, clock } = observe();
   const trace = { requestId: 'req_1', startedAtMs: 0 };
   ended.note({ traced: { trace, method: 'GET', route: null }, status: 200, tookMs: 1, isClientGone: false });
-  const awake = setInterval(() => {}, 1_000);
-  while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  clearInterval(awake);
+  await clock.advance(20);
   assert.match(lines[0]!, /"request_id":"req_1"/);
 });

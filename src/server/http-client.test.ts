@@ -3,23 +3,24 @@ import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import Fastify from 'fastify';
+import { TestClock } from '../../tests/support/test-clock.ts';
+import { until } from '../../tests/support/until.ts';
 import type { Client, ClientStream } from '../gateway/client.ts';
 import { httpClient } from './http-client.ts';
 
-const stallMs = 200;
-/** Where nothing is to be dropped, however slow the machine is. */
-const longStallMs = 60_000;
-type OpenOptions = { readonly version?: string; readonly stallMs?: number };
+/** Of an answer that is written to its end, the socket itself keeps the time. */
+const shortStallMs = 50;
+const stallMs = 60_000;
+type OpenOptions = { readonly version?: string; readonly stallMs?: number; readonly clock?: TestClock };
 const large = 'x'.repeat(50_000_000);
 
 /** A server whose only path is answered by `answer`, and a connection that has sent a request and reads nothing yet. */
 async function open(t: TestContext, answer: (client: Client) => void, options: OpenOptions = {}): Promise<Socket> {
-  const { version = '1.1' } = options;
+  const { version = '1.1', clock = new TestClock() } = options;
   const app = Fastify({ logger: false });
   app.get('/', async (_request, reply) => {
-    answer(httpClient(reply, options.stallMs ?? stallMs));
+    answer(httpClient(reply, { stallMs: options.stallMs ?? stallMs, clock }));
     return reply;
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -40,23 +41,28 @@ function serverSide(socket: Socket): Socket {
   return (socket as Socket & { connection: Socket }).connection;
 }
 
-test('an answer that its client does not read is dropped after a while', { timeout: 5_000 }, async (t) => {
-  const whole = await open(t, (client) => client.sendAnswer(large, {}));
+test('an answer that its client does not read is dropped after a while', async (t) => {
+  const options = { stallMs: shortStallMs };
+  const whole = await open(t, (client) => client.sendAnswer(large, {}), options);
   await once(serverSide(whole), 'close');
-  const stream = await open(t, (client) => client.startStream({}, ['x-cost']).end(large, { 'x-cost': '1' }));
+  const stream = await open(t, (client) => client.startStream({}, ['x-cost']).end(large, { 'x-cost': '1' }), options);
   await once(serverSide(stream), 'close');
 });
 
-test('a stream that its client does not read ends with the client gone', { timeout: 5_000 }, async (t) => {
-  const gone = Promise.withResolvers<void>();
-  await open(t, (client) => {
-    client.onGone(gone.resolve);
+test('a stream that its client does not read ends with the client gone', async (t) => {
+  const clock = new TestClock();
+  let isGone = false;
+  const answer = (client: Client) => {
+    client.onGone(() => (isGone = true));
     void client.startStream({}, []).write(large);
-  });
-  await gone.promise;
+  };
+  await open(t, answer, { clock });
+  await until(() => clock.waiting > 0);
+  assert.equal(isGone, false);
+  await clock.advanceUntil(() => isGone, { stepMs: stallMs });
 });
 
-test('a client of HTTP/1.0, which knows no trailers, gets its stream without them', { timeout: 5_000 }, async (t) => {
+test('a client of HTTP/1.0, which knows no trailers, gets its stream without them', async (t) => {
   const answer = (client: Client) => client.startStream({}, ['x-cost']).end('data: [DONE]\n\n', { 'x-cost': '1' });
   const received = await text(await open(t, answer, { version: '1.0' }));
   assert.match(received, /^HTTP\/1\.1 200 /);
@@ -69,10 +75,10 @@ async function sendTwo(stream: ClientStream, event: string): Promise<void> {
   stream.end('data: [DONE]\n\n', {});
 }
 
-test('a large event that is taken slowly but steadily is sent whole', { timeout: 20_000 }, async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+test('a large event that is taken slowly but steadily is sent whole', async (t) => {
+  const clock = new TestClock();
   const answer = (client: Client) => void sendTwo(client.startStream({}, []), large);
-  const socket = await open(t, answer, { stallMs: longStallMs });
+  const socket = await open(t, answer, { clock });
   let read = 0;
   let ticks = 0;
   for await (const piece of socket) {
@@ -81,12 +87,12 @@ test('a large event that is taken slowly but steadily is sent whole', { timeout:
     // All of it takes several times as long as a reader may stand still. More than the kernel holds is taken in between.
     if (read < (ticks + 1) * 8_000_000) continue;
     ticks += 1;
-    t.mock.timers.tick(longStallMs * 0.9);
+    await clock.advance(stallMs * 0.9);
   }
   assert.ok(read >= large.length, `cut off after ${read} bytes`);
 });
 
-test('a keep-alive is not put behind what the client has yet to take', { timeout: 5_000 }, async (t) => {
+test('a keep-alive is not put behind what the client has yet to take', async (t) => {
   const opened = Promise.withResolvers<ClientStream>();
   const answer = (client: Client) => {
     const stream = client.startStream({}, []);
@@ -94,12 +100,11 @@ test('a keep-alive is not put behind what the client has yet to take', { timeout
     void stream.write(large);
     opened.resolve(stream);
   };
-  const socket = await open(t, answer, { stallMs: longStallMs });
+  const socket = await open(t, answer);
   const stream = await opened.promise;
   // Into the kernel goes what fits.
-  await setTimeout(50);
+  await until(() => serverSide(socket).writableLength > 0);
   const waiting = serverSide(socket).writableLength;
-  assert.ok(waiting > 0);
   for (let count = 0; count < 1_000; count++) stream.keepAlive(': keep-alive\n\n');
   assert.equal(serverSide(socket).writableLength, waiting);
   const [received] = (await once(socket.resume(), 'data')) as [Buffer];

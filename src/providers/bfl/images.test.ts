@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answerJson, answerStatus, hang, type Script } from '../../../tests/support/upstream.ts';
+import { HastyClock } from '../../../tests/support/test-clock.ts';
 import type { ImageJob } from '../image-provider.ts';
 import {
   answerCutOff,
@@ -16,9 +17,9 @@ import {
   startProvider,
   type LocalProvider,
 } from '../../../tests/support/images/local-image-provider.ts';
-import { createBflImages } from './images.ts';
+import { bflImages } from './images.ts';
 
-const bflImages = createBflImages({ pollFirstMs: 2, pollMaxMs: 5 });
+const clock = new HastyClock();
 const basePath = '/v1';
 const submitPath = '/v1/model-x';
 const pollPath = '/v1/get_result';
@@ -29,7 +30,8 @@ const pending = state('Pending');
 
 /** A provider that takes the job, plays the polls, and has the result where it says. */
 async function start(t: Parameters<typeof startProvider>[0], ...polls: Script[]): Promise<LocalProvider> {
-  const local = await startProvider(t, { basePath });
+  const timeouts = { first_byte_ms: 60_000, total_ms: 60_000 };
+  const local = await startProvider(t, { basePath, timeouts, clock });
   const { upstream } = local;
   upstream.on(submitPath, answerJson({ id: 'i', polling_url: `${upstream.url}${pollPath}?id=i`, cost: 3 }));
   const ready = state('Ready', { result: { sample: `${upstream.url}${resultPath}?se=2026` } });
@@ -39,7 +41,8 @@ async function start(t: Parameters<typeof startProvider>[0], ...polls: Script[])
   return local;
 }
 
-const run = (local: LocalProvider, changes?: Partial<ImageJob>) => bflImages.generate(jobFor(changes), local.connection);
+const run = (local: LocalProvider, changes?: Partial<ImageJob>) =>
+  bflImages.generate(jobFor({ clock, ...changes }), local.connection);
 const pathsOf = ({ upstream }: LocalProvider) => upstream.requests.map(({ method, path }) => `${method} ${path}`);
 
 test('a job is handed in, polled until it is ready, and fetched; the key stays with the API', async (t) => {
@@ -145,11 +148,10 @@ describe('once the image is paid for', () => {
   test('a job that stays pending ends as a timeout', async (t) => {
     const local = await start(t);
     local.upstream.on(pollPath, pending);
-    const { provider, http } = local.connection;
-    const hasty = { http, provider: { ...provider, timeouts: { ...provider.timeouts, first_byte_ms: 500 } } };
-    const { failure, requestSent } = failureOf(await bflImages.generate(jobFor(), hasty));
+    const { failure, requestSent } = failureOf(await run(local));
     assert.deepEqual([failure.kind, failure.status, requestSent], ['timeout', null, true]);
-    assert.ok(pathsOf(local).length > 2);
+    // The waits grow from half a second to three: 22 polls in a minute.
+    assert.equal(pathsOf(local).length, 1 + 22);
   });
 
   test('a client that leaves ends the polling at once', async (t) => {
@@ -168,14 +170,14 @@ describe('once the image is paid for', () => {
 describe('an address that is not the provider’s is not followed', () => {
   test('to poll, which would give the key away', async (t) => {
     const local = await start(t);
-    const other = await startProvider(t, { basePath });
+    const other = await startProvider(t, { basePath, clock });
     local.upstream.on(submitPath, answerJson({ id: 'i', polling_url: `${other.upstream.url}${pollPath}` }));
     assert.match(failureOf(await run(local)).failure.message, /no address to poll on the hosts/);
     assert.equal(other.upstream.connections(), 0);
   });
 
   test('to fetch from', async (t) => {
-    const other = await startProvider(t, { basePath });
+    const other = await startProvider(t, { basePath, clock });
     const local = await start(t, state('Ready', { result: { sample: `${other.upstream.url}/latest/meta-data` } }));
     assert.match(failureOf(await run(local)).failure.message, /does not lie on the hosts/);
     assert.equal(other.upstream.connections(), 0);

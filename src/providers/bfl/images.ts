@@ -13,30 +13,23 @@ import type {
 import { readPollingAddress, readResultAddress, type OwnAddress } from './hosts.ts';
 import { readState } from './state.ts';
 
-export type BflTiming = {
-  readonly pollFirstMs: number;
-  /** Each wait is half as long again as the one before, up to this. */
-  readonly pollMaxMs: number;
-};
-
+const pollFirstMs = 500;
+/** Each wait is half as long again as the one before, up to this. */
+const pollMaxMs = 3_000;
 /** Once an image is paid for, so many answers in a row may be lost before it is given up. */
 const lostInARowMax = 5;
 const stateBytesMax = 1_024 * 1_024;
 
-export const bflImages: ImageProviderKind = createBflImages({ pollFirstMs: 500, pollMaxMs: 3_000 });
-
-export function createBflImages(timing: BflTiming): ImageProviderKind {
-  return { imagesPerCall: 'one', generate: (job, connection) => withinTime(job, connection, timing) };
-}
+export const bflImages: ImageProviderKind = { imagesPerCall: 'one', generate: withinTime };
 
 /** From the job to its image may take as long as any answer may take to come; `Pending` can go on for ever. */
-async function withinTime(job: ImageJob, connection: ImageConnection, timing: BflTiming): Promise<ImageJobResult> {
+async function withinTime(job: ImageJob, connection: ImageConnection): Promise<ImageJobResult> {
   const { first_byte_ms: firstByteMs, total_ms: totalMs } = connection.provider.timeouts;
   const overdue = new AbortController();
   const cancel = job.clock.after(Math.min(firstByteMs, totalMs), () => overdue.abort());
   try {
     const signal = AbortSignal.any([job.signal, overdue.signal]);
-    const result = await draw({ job, connection, timing, signal });
+    const result = await draw({ job, connection, signal });
     if (result.kind === 'images' || !overdue.signal.aborted || job.signal.aborted) return result;
     return {
       ...result,
@@ -50,7 +43,6 @@ async function withinTime(job: ImageJob, connection: ImageConnection, timing: Bf
 type Drawing = {
   readonly job: ImageJob;
   readonly connection: ImageConnection;
-  readonly timing: BflTiming;
   /** The job's own, and the end of its time. */
   readonly signal: AbortSignal;
 };
@@ -90,11 +82,11 @@ function submit({ job, connection: { provider, http }, signal }: Drawing): Promi
 type Polled = { readonly kind: 'ready'; readonly sample: unknown } | ImageJobFailed;
 
 async function pollUntilReady(drawing: Drawing, { origin, path }: OwnAddress): Promise<Polled> {
-  const { connection, timing, signal, job } = drawing;
+  const { connection, signal, job } = drawing;
   const { provider, http } = connection;
   const headers = keyHeader(provider.apiKey);
-  let waitMs = timing.pollFirstMs;
-  for (let lost = 0; ; waitMs = Math.min(waitMs * 1.5, timing.pollMaxMs)) {
+  let waitMs = pollFirstMs;
+  for (let lost = 0; ; waitMs = Math.min(waitMs * 1.5, pollMaxMs)) {
     // It ends early when the signal aborts; the next call finds out.
     await job.clock.sleep(waitMs, signal);
     const call = { provider, method: 'GET', origin, path, headers, body: null, answer: 'json', signal } as const;
@@ -119,7 +111,7 @@ function failedPoll(reply: Extract<ImageReply, { kind: 'failure' }>): ImageJobFa
 
 /** Without the key: the address carries its own permission. */
 async function fetchResult(
-  { connection: { provider, http }, timing, signal, job }: Drawing,
+  { connection: { provider, http }, signal, job }: Drawing,
   address: OwnAddress,
 ): Promise<ImageJobResult> {
   for (let lost = 1; ; lost++) {
@@ -129,7 +121,7 @@ async function fetchResult(
     if (reply.kind === 'answer') return failed(unreadable('JSON came where an image was asked for'));
     // No status of a delivery says anything about the request: a client must not be told that it is at fault.
     if (!isPassing(reply) || signal.aborted || lost >= lostInARowMax) return undelivered(reply);
-    await job.clock.sleep(timing.pollMaxMs, signal);
+    await job.clock.sleep(pollMaxMs, signal);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   png,
   startProvider,
 } from '../../../tests/support/images/local-image-provider.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
 import { compatibleImages, openaiImages } from './images.ts';
 import { writeForm } from './multipart.ts';
 
@@ -137,9 +138,13 @@ describe('failures', () => {
   });
 
   test('silence ends as a timeout', async (t) => {
-    const { upstream, connection } = await startProvider(t, { basePath, timeouts: { total_ms: 50 } });
+    const clock = new TestClock();
+    const { upstream, connection } = await startProvider(t, { basePath, clock });
     upstream.on(generations, hang);
-    assert.equal(failureOf(await openaiImages.generate(jobFor(), connection)).failure.kind, 'timeout');
+    const generating = openaiImages.generate(jobFor({ clock }), connection);
+    await upstream.request(0);
+    await clock.advance(10_000);
+    assert.equal(failureOf(await generating).failure.kind, 'timeout');
   });
 
   test('an answer that breaks off is no answer', async (t) => {

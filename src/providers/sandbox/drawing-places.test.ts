@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { inTurn } from './drawing-places.ts';
 
 test('two work at once; the others wait their turn, past failures', async () => {
@@ -12,7 +12,7 @@ test('two work at once; the others wait their turn, past failures', async () => 
       inTurn(async () => {
         most = Math.max(most, ++working);
         order.push(index);
-        await setTimeout(2);
+        await setImmediate();
         working--;
         if (index % 3 === 0) throw new Error('failed');
         return index;
@@ -26,10 +26,12 @@ test('two work at once; the others wait their turn, past failures', async () => 
 
 test('who gives up while waiting never begins, and holds nobody up', async () => {
   const controller = new AbortController();
-  const first = [inTurn(() => setTimeout(10)), inTurn(() => setTimeout(10))];
+  const drawn = Promise.withResolvers<void>();
+  const first = [inTurn(() => drawn.promise), inTurn(() => drawn.promise)];
   let began = false;
   const given = inTurn(async () => void (began = true), controller.signal);
   controller.abort(new Error('gone'));
+  drawn.resolve();
   await assert.rejects(given, /gone/);
   await Promise.all(first);
   assert.equal(began, false);

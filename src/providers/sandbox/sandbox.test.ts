@@ -4,6 +4,8 @@ import { Check } from 'typebox/schema';
 import fc from '../../../tests/support/property.ts';
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import { isPending } from '../../../tests/support/is-pending.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
 import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens.ts';
@@ -31,9 +33,15 @@ const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRe
   ...changes,
 });
 
+const clock = new TestClock();
+
+function run(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): AsyncIterable<StreamEvent> {
+  const { signal } = new AbortController();
+  return sandbox.run(request, { model: 'm', maxOutputTokens: 4_096, thinking: true, signal, clock, ...options });
+}
+
 async function play(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<StreamEvent[]> {
-  const signal = options.signal ?? new AbortController().signal;
-  return Array.fromAsync(sandbox.run(request, { model: 'm', maxOutputTokens: 4_096, thinking: true, ...options, signal }));
+  return Array.fromAsync(run(request, options));
 }
 
 async function answerTo(request: CanonicalRequest, options: Partial<SandboxOptions> = {}): Promise<Answer> {
@@ -99,7 +107,9 @@ test('blocks follow the grammar of the canonical stream, and usage counts exactl
   await fc.assert(
     fc.asyncProperty(requests, async ({ lines, text, limit, stop }) => {
       const message = [text, ...lines.map((line) => `sandbox: ${line}`)].join('\n');
-      const events = await play(ask(message, { tools: [weather, shell], stopSequences: stop }), { maxOutputTokens: limit });
+      const playing = play(ask(message, { tools: [weather, shell], stopSequences: stop }), { maxOutputTokens: limit });
+      await clock.advance(1);
+      const events = await playing;
       const grammar = events.map(({ type }) => type).join(' ');
       assert.match(grammar, /^start (?:(text|thinking|tool-call)-start (?:\1-delta )*\1-end )*finish$/);
       const bytes = events.reduce((sum, event) => sum + ('text' in event ? utf8Length(event.text) : 0), 0);
@@ -320,25 +330,26 @@ test('`usage=none` leaves the usage out, at the start too', async () => {
 });
 
 test('`delay_ms` comes before the first delta and `pace_ms` between deltas', async () => {
-  const started = performance.now();
+  const startedMs = clock.elapsedMs();
   const times: number[] = [];
-  const signal = new AbortController().signal;
-  const request = ask('sandbox: delay_ms=60\nsandbox: pace_ms=25\nsandbox: tokens=4');
-  for await (const event of sandbox.run(request, { model: 'm', maxOutputTokens: 100, thinking: false, signal })) {
-    if (isDelta(event)) times.push(performance.now() - started);
-  }
-  assert.ok(times.length > 1 && times[0]! >= 55, String(times));
-  assert.ok(times[1]! - times[0]! >= 20, String(times));
+  const playing = (async () => {
+    for await (const event of run(ask('sandbox: delay_ms=60\nsandbox: pace_ms=25\nsandbox: tokens=4'))) {
+      if (isDelta(event)) times.push(clock.elapsedMs() - startedMs);
+    }
+  })();
+  await clock.advance(1_000);
+  await playing;
+  assert.deepEqual(times, [60, 85, 110]);
 });
 
 test('an abort ends a delay at once with an error event', async () => {
   const controller = new AbortController();
-  setTimeout(() => controller.abort(), 20);
-  const started = performance.now();
-  const events = await play(ask('sandbox: delay_ms=600000'), { signal: controller.signal });
-  assert.ok(performance.now() - started < 2_000);
+  const playing = play(ask('sandbox: delay_ms=600000'), { signal: controller.signal });
+  await clock.advance(20);
+  assert.ok(await isPending(playing));
+  controller.abort();
   assert.deepEqual(
-    events.map(({ type }) => type),
+    (await playing).map(({ type }) => type),
     ['start', 'error'],
   );
   assert.equal((await failureOf(ask('Hi'), { signal: controller.signal })).kind, 'connection');

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isPending } from '../../../tests/support/is-pending.ts';
+import { TestClock } from '../../../tests/support/test-clock.ts';
 import type { Found } from '../../canonical/search-source.ts';
 import { searchSandbox } from './search.ts';
 
 const running = new AbortController().signal;
-const find = (query: string, num = 3, signal = running) => searchSandbox.find({ query, num }, signal);
+const clock = new TestClock();
+const find = (query: string, num = 3, signal = running) => searchSandbox(clock).find({ query, num }, signal);
 
 function pagesOf(found: Found) {
   assert.equal(found.kind, 'found', JSON.stringify(found));
@@ -30,9 +33,11 @@ test('the same question has the same pages, as many as asked for, and each its o
 });
 
 test('directives are obeyed and are no part of the question', async () => {
-  const startMs = performance.now();
-  const [page] = pagesOf(await find('cats\nsandbox: delay_ms=50'));
-  assert.ok(performance.now() - startMs >= 49);
+  const found = find('cats\nsandbox: delay_ms=50');
+  await clock.advance(49);
+  assert.ok(await isPending(found));
+  await clock.advance(1);
+  const [page] = pagesOf(await found);
   assert.equal(page!.title, 'Result 1 for “cats”');
 });
 
