@@ -26,7 +26,7 @@ import { digestKeyFrom } from './keys/key-text.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { readBalance } from './ledger/queries.ts';
 import { openLimits } from './limits/open-limits.ts';
-import { type Clock, readSharedTime, type SharedTime } from './lib/clock.ts';
+import type { Clock, SharedTime } from './lib/clock.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
@@ -63,37 +63,20 @@ export type AppOptions = {
 
 /** Throws when the configuration cannot work: a bad catalogue, an unusable database, a port in use. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, secret, log, onLedgerFailure, ledgerWorker, clock, databaseTime } = options;
+  const { config, secret, log, onLedgerFailure: onFailure, ledgerWorker: worker, clock, databaseTime } = options;
   const catalog = loadCatalog(config);
   const database = openDatabase(config.database.url);
   await database.migrate();
   const digestKey = digestKeyFrom(secret);
   const owner = newIdWithPrefix('run');
-  const ledger = await openLedger({
-    databaseUrl: database.url,
-    owner,
-    onFailure: onLedgerFailure,
-    onTrouble: (err) => log.error({ err }, 'the ledger cannot be written; it is tried again'),
-    worker: ledgerWorker,
-    clock,
-    databaseTime,
-  });
   const report = (message: string) => (err: unknown) => log.error({ err }, message);
+  const onTrouble = report('the ledger cannot be written; it is tried again');
+  const ledger = await openLedger({ databaseUrl: database.url, owner, onFailure, onTrouble, worker, clock, databaseTime });
   const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read'), clock });
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId), clock });
-  const kept = {
-    database,
-    secret,
-    clock,
-    onError: report('answers that are kept cannot be read or tidied up; it is tried again'),
-  };
-  const limits = openLimits({
-    database,
-    owner,
-    clock,
-    databaseNowMs: databaseTime && (() => readSharedTime(databaseTime)),
-    onError: report('rate limits cannot be shared; each gateway has its own'),
-  });
+  const kept = { database, secret, clock, onError: report('kept answers cannot be read or tidied up; it is tried again') };
+  const alone = report('rate limits cannot be shared; each gateway has its own');
+  const limits = openLimits({ database, owner, clock, databaseTime, onError: alone });
   const upstreams = createUpstreams({ clock });
   const routing = createRouting(config, { log, clock });
   const activity = new Activity({ database, clock, onError: report('activity cannot be written; it is tried again') });
@@ -127,19 +110,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const lifecycle: Lifecycle = { phase: 'serving', readinessAskedMs: -Infinity };
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, { log, clock });
   const publicUrl = (): string => config.server.public_url ?? urlOf(server);
-  const users = openUsers({ database, secret, config, ledger: gateway.ledger, publicUrl, log, clock });
-  const billing = new Billing({
-    database,
-    config,
-    ledger: gateway.ledger,
-    log,
-    clock,
-    recordBooking,
-    sendWarning: users.sendWarning,
-  });
-  const largeBodies = new LargeBodies();
-  const people = { database, digestKey, billing, users };
-  const server = createServer({ gateway, keys, lifecycle, overload, largeBodies, ...people });
+  const office = { database, config, ledger: gateway.ledger, log, clock };
+  const users = openUsers({ ...office, secret, publicUrl });
+  const billing = new Billing({ ...office, recordBooking, sendWarning: users.sendWarning });
+  const parts = { gateway, keys, lifecycle, overload, largeBodies: new LargeBodies(), database, digestKey, billing, users };
+  const server = createServer(parts);
   await server.listen({ host: config.server.host, port: config.server.port });
   // Last, since key and link are shown only once: a start that fails, because the port is taken, must not use them up.
   const firstStart = await prepareFirstStart(database, digestKey, clock.nowMs());
@@ -147,9 +122,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
     for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
     await Promise.all([gateway.upstreams.close(), gateway.images.close(), limits.close(), billing.close()]);
-    await activity.close();
-    await ledger.close();
-    await database.close();
+    for (const part of [activity, ledger, database]) await part.close();
   };
   return { url: urlOf(server), publicUrl: publicUrl(), gateway, firstStart, stop };
 }

@@ -1,6 +1,6 @@
 // The limits of this process: counted in memory where it is the only one, shared through the database where others may run beside it.
 import { isPostgresUrl, type Database } from '../db/database.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, readSharedTime, type SharedTime } from '../lib/clock.ts';
 import { exchangeRates, exchangeSlots, removeIdle } from './postgres-limits.ts';
 import { MemoryRates, type Rates } from './rates.ts';
 import { type RateAsk, SharedRates } from './shared-rates.ts';
@@ -17,12 +17,13 @@ export type LimitsOptions = {
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
   /** For tests; else the database's own clock is used. */
-  readonly databaseNowMs?: () => number;
+  readonly databaseTime?: SharedTime | undefined;
 };
 
 const removeEveryMs = 60_000;
 
-export function openLimits({ database, owner, onError, clock, databaseNowMs }: LimitsOptions): Limits {
+export function openLimits({ database, owner, onError, clock, databaseTime }: LimitsOptions): Limits {
+  const databaseNowMs = databaseTime && (() => readSharedTime(databaseTime));
   if (!isPostgresUrl(database.url)) {
     return { rates: new MemoryRates(clock.nowMs), slots: new MemorySlots(), close: async () => {} };
   }
