@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { OwnPostgresServer } from './postgres.ts';
 import { seed } from './random.ts';
@@ -17,6 +18,8 @@ let server: Promise<OwnPostgresServer> | null = null;
 export async function globalSetup(): Promise<void> {
   console.error(`Random numbers of this run: TOLLGATE_TEST_SEED=${seed}`);
   process.env['TOLLGATE_TEST_SEED'] = String(seed);
+  // Test files load faster when their sources are compiled already.
+  process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'tollgate-tests');
   // The port is open to every user of the machine, so the path is a secret.
   const path = `/${randomUUID()}`;
   const listener = createServer((request, response) => {
