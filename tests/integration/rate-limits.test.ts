@@ -1,26 +1,30 @@
 // Limits of keys and accounts as a client meets them: requests and tokens a minute, requests at once, addresses, expiry, wrong keys.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { updateAccount } from '../../src/accounts/manage-accounts.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { hang } from '../support/upstream.ts';
+import { behind, hang } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const prompt = (text: string, more: object = {}) => ({ ...chat.body(), messages: [{ role: 'user', content: text }], ...more });
 const perMinute = { failed: 6 };
 
-let gateway: TestGateway;
+const clock = new TestClock();
+let gateway: TestGateway<RunningApp>;
 before(async () => {
-  gateway = await startGateway({
-    server: { trust_proxy: ['127.0.0.1', '10.0.0.0/8'] },
-    limits: { failed_keys_per_minute: perMinute.failed },
-  });
+  const config = { server: { trust_proxy: ['127.0.0.1', '10.0.0.0/8'] }, limits: { failed_keys_per_minute: perMinute.failed } };
+  gateway = await startGateway(config, { clock });
 });
 after(() => gateway.stop());
+
+const noticeChanges = () => noticeKeyChanges(gateway, { clock });
+const answer = answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } });
 
 void describe('requests a minute', () => {
   test('a success and a refusal say where the key stands', async () => {
@@ -33,20 +37,23 @@ void describe('requests a minute', () => {
     const refused = await gateway.post(chat.path, { key, body: chat.body() });
     assert.equal(refused.status, 429);
     assert.equal(refused.headers['x-ratelimit-remaining-requests'], '0');
-    const seconds = Number(refused.headers['retry-after']);
-    assert.ok(seconds >= 28 && seconds <= 30);
+    assert.equal(refused.headers['retry-after'], '30');
     const { error } = refused.json<{ error: { code: string; details: object } }>();
     assert.equal(error.code, 'rate_limit_exceeded');
     const { reset_seconds: _reset, ...details } = error.details as Record<string, unknown>;
     assert.deepEqual(details, { limit: 'requests_per_minute', scope: 'key', maximum: 2, required: 1, remaining: 0 });
+    await clock.advance(29_999);
+    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 429);
+    await clock.advance(1);
+    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
   });
 
   test("an account's limit binds the sum of its keys, and live and test keys have one each", async () => {
     const first = await gateway.makeKey();
     await updateAccount(gateway.database, first.account, { limits: { requestsPerMinute: 3 } });
-    const second = await gateway.makeKey({ account: first.account, requestsPerMinute: 100 });
+    const second = await gateway.makeKey({ account: first.account, requestsPerMinute: 10 });
     const live = await gateway.makeKey({ account: first.account, mode: 'live', creditUsd: 1 });
-    gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } }));
+    gateway.upstream.on(chat.upstreamPath, answer);
     const ask = (key: string) => gateway.post(chat.path, { key, body: chat.body() });
     const remaining = [];
     for (const { key } of [first, second, first]) remaining.push((await ask(key)).headers['x-ratelimit-remaining-requests']);
@@ -56,8 +63,8 @@ void describe('requests a minute', () => {
     assert.equal((await ask(live.key)).status, 200);
     // What the account refused was not taken of the key.
     await updateAccount(gateway.database, first.account, { limits: { requestsPerMinute: null } });
-    await setTimeout(1_200);
-    assert.equal((await ask(second.key)).headers['x-ratelimit-remaining-requests'], '99');
+    await noticeChanges();
+    assert.equal((await ask(second.key)).headers['x-ratelimit-remaining-requests'], '8');
   });
 });
 
@@ -88,6 +95,11 @@ void describe('tokens a minute', () => {
     assert.equal(refused.status, 429);
     const seconds = Number(refused.headers['retry-after']);
     assert.ok(seconds > 90 && seconds < 120, `500 tokens at 200 a minute: ${seconds} s`);
+    const small = () => gateway.post(chat.path, { key, body: prompt('sandbox: tokens=5', { max_completion_tokens: 10 }) });
+    await clock.advance((seconds - 1) * 1_000);
+    assert.equal((await small()).status, 429);
+    await clock.advance(1_000);
+    assert.equal((await small()).status, 200);
   });
 
   test('streams are counted; failures, replays and what nobody answered use none', async () => {
@@ -113,8 +125,8 @@ void describe('tokens a minute', () => {
 });
 
 void describe('requests at once', () => {
-  test('one more than the limit is refused; however a request ends, its place is free again', { timeout: 60_000 }, async () => {
-    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 2 });
+  test('one more than the limit is refused; however a request ends, its place is free again', async () => {
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 2 });
     const ask = (options = {}) => gateway.post(chat.path, { key, body: chat.body(options) });
     for (const stream of [false, true]) {
       const earlier = gateway.upstream.requests.length;
@@ -127,41 +139,53 @@ void describe('requests at once', () => {
       assert.equal(refused.headers['retry-after'], '1');
       // The clients go away; their requests are stopped some seconds later.
       for (const { request } of left) request.destroy();
-      gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } }));
-      await until(async () => (await gateway.balance(account)).heldMicros === 0, 20_000);
-      assert.equal((await ask()).status, 200);
+      gateway.upstream.on(chat.upstreamPath, answer);
+      await clock.advance(4_900);
+      assert.equal((await ask()).status, 429);
+      await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 0);
+      await until(async () => (await ask()).status === 200);
     }
     gateway.upstream.on(chat.upstreamPath, (response) => void response.writeHead(500).end());
     for (let count = 0; count < 3; count++) assert.ok((await ask()).status >= 500);
-    gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: 'yes', tokens: { input: 4, output: 1 } }));
+    gateway.upstream.on(chat.upstreamPath, answer);
     for (let count = 0; count < 5; count++) assert.equal((await ask()).status, 200, 'one after the other');
   });
 
   test('one that waits for another with its Idempotency-Key takes no place, nor does a replay', async () => {
-    const { key } = await gateway.makeKey({ concurrentRequests: 1 });
-    const ask = (name: string) =>
-      gateway.post(chat.path, { key, headers: { 'idempotency-key': name }, body: prompt('sandbox: delay_ms=700') });
-    const replies = await Promise.all([ask('a'), ask('a'), ask('a')]);
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, concurrentRequests: 1 });
+    const ask = (name: string) => gateway.post(chat.path, { key, headers: { 'idempotency-key': name }, body: chat.body() });
+    const { runs } = gateway.program.app.gateway;
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    gateway.upstream.on(chat.upstreamPath, behind(first.promise, answer), behind(second.promise, answer), answer);
+    const replies = Promise.all([ask('a'), ask('a'), ask('a')]);
+    await until(() => runs.count === 3);
+    first.resolve();
     assert.deepEqual(
-      replies.map(({ status }) => status),
+      (await replies).map(({ status }) => status),
       [200, 200, 200],
     );
+    const earlier = gateway.upstream.requests.length;
     const running = ask('b');
-    await setTimeout(200);
+    await gateway.upstream.request(earlier);
     assert.equal((await ask('a')).headers['x-service-cache'], 'idempotent-replay');
     assert.equal((await ask('c')).status, 429);
+    second.resolve();
     assert.equal((await running).status, 200);
     assert.equal((await ask('c')).status, 200, 'a refusal leaves the key free');
   });
 
   test("an account's limit binds all its keys", async () => {
-    const first = await gateway.makeKey();
-    const second = await gateway.makeKey({ account: first.account });
+    const first = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const second = await gateway.makeKey({ mode: 'live', account: first.account });
     await updateAccount(gateway.database, first.account, { limits: { concurrentRequests: 1 } });
-    const running = gateway.post(chat.path, { key: first.key, body: prompt('sandbox: delay_ms=500') });
-    await setTimeout(200);
+    const gate = Promise.withResolvers<void>();
+    gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answer), answer);
+    const earlier = gateway.upstream.requests.length;
+    const running = gateway.post(chat.path, { key: first.key, body: chat.body() });
+    await gateway.upstream.request(earlier);
     const refused = await gateway.post(chat.path, { key: second.key, body: chat.body() });
     assert.match(refused.error.message, /^This account, with all its keys, may run 1 requests at once/);
+    gate.resolve();
     await running;
     assert.equal((await gateway.post(chat.path, { key: second.key, body: chat.body() })).status, 200);
   });
@@ -183,16 +207,18 @@ void describe('who may use a key', () => {
       assert.equal(refused.error.code, 'address_not_allowed');
     }
     await updateAccount(gateway.database, account, { limits: { allowedAddresses: ['192.0.2.128/25'] } });
-    await setTimeout(1_200);
+    await noticeChanges();
     assert.equal((await ask('192.0.2.9')).status, 403);
     assert.equal((await ask('192.0.2.129')).status, 200);
   });
 
   test('nobody after its expiry, also one that has used it before', async () => {
-    const expiresAtMs = Date.now() + 1_500;
+    const expiresAtMs = clock.nowMs() + 1_500;
     const { key } = await gateway.makeKey({ expiresAtMs });
     assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
-    await setTimeout(expiresAtMs - Date.now() + 20);
+    await clock.advance(1_499);
+    assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
+    await clock.advance(1);
     const refused = await gateway.post(chat.path, { key, body: chat.body() });
     assert.equal(refused.status, 401);
     assert.match(refused.error.message, new RegExp(`expired at ${new Date(expiresAtMs).toISOString()}`));
@@ -209,13 +235,16 @@ void describe('wrong keys', () => {
     const refused = await ask(wrong, address);
     assert.equal(refused.status, 429);
     assert.equal(refused.error.code, 'rate_limit_exceeded');
-    assert.ok(Number(refused.headers['retry-after']) >= 1);
+    assert.equal(refused.headers['retry-after'], '10');
     assert.equal((await ask(wrong, '198.51.100.2')).status, 401);
     assert.equal(
       (await ask(wrong, `10.9.9.9, ${address}`)).status,
       429,
       'what a client writes before its address is not believed',
     );
+    await clock.advance(10_000);
+    assert.equal((await ask(wrong, address)).status, 401, 'one more may be tried every ten seconds');
+    assert.equal((await ask(wrong, address)).status, 429);
   });
 
   test('a right key goes on working from there: one that is known, one that is new, one whose account has just changed', async () => {
@@ -228,7 +257,7 @@ void describe('wrong keys', () => {
     const fresh = await gateway.makeKey();
     assert.equal((await ask(fresh.key, address)).status, 200);
     await updateAccount(gateway.database, known.account, { isFrozen: false });
-    await setTimeout(1_200);
+    await noticeChanges();
     assert.equal((await ask(known.key, address)).status, 200);
   });
 
@@ -244,7 +273,7 @@ void describe('wrong keys', () => {
     assert.equal((await ask(fresh.key, '198.51.100.8')).status, 200);
     assert.equal((await ask(fresh.key, address)).status, 200, 'known by now');
     await updateAccount(gateway.database, fresh.account, { isFrozen: false });
-    await setTimeout(1_200);
+    await noticeChanges();
     for (let count = 0; count < 10; count++) await ask(madeUp.key, address);
     assert.equal((await ask(fresh.key, address)).status, 200, 'known although it must be looked up again');
   });

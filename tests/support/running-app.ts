@@ -7,7 +7,6 @@ import { loadConfig } from '../../src/config/load.ts';
 import { loadSecret } from '../../src/config/secret.ts';
 import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
 import { verify } from '../../src/ledger/verify.ts';
-import type { SharedTime } from '../../src/lib/clock.ts';
 import { assertWhole, databaseFor, Installation, type InstallationOptions } from './installation.ts';
 import type { TestClock } from './test-clock.ts';
 
@@ -16,15 +15,19 @@ export type RunningAppOptions = InstallationOptions & {
   readonly clock?: TestClock;
 };
 
+/** Only ends a hang. */
+const stopTimeoutMs = 60_000;
+const hourMs = 3_600_000;
+
 export class RunningApp extends Installation {
-  readonly #databaseTime: SharedTime | undefined;
+  readonly #testClock: TestClock | undefined;
   #app: App | null = null;
   #firstStart: App['firstStart'] | null = null;
   #failure: Error | null = null;
 
   constructor({ clock, ...options }: RunningAppOptions) {
     super(options, clock);
-    this.#databaseTime = clock?.shared;
+    this.#testClock = clock;
   }
 
   get app(): App {
@@ -51,7 +54,7 @@ export class RunningApp extends Installation {
     };
     const log = createLog(config.log.level, { write, hand: () => {} });
     const onLedgerFailure = (error: Error) => (this.#failure = error);
-    const time = { clock: this.clock, databaseTime: this.#databaseTime };
+    const time = { clock: this.clock, databaseTime: this.#testClock?.shared };
     this.#app = await startApp({ config, secret, log, onLedgerFailure, ...time });
     this.#firstStart = this.#app.firstStart;
     this.url = this.#app.url;
@@ -63,6 +66,19 @@ export class RunningApp extends Installation {
     await app?.stop();
     if (this.#failure) throw this.#failure;
     return app ? 0 : null;
+  }
+
+  /** What a failed test has left running would hold up a gateway whose time stands still for ever. */
+  override async stop(): Promise<void> {
+    const clock = this.#testClock;
+    if (!clock) return super.stop();
+    let isHung = false;
+    const timer = setTimeout(() => {
+      isHung = true;
+      void clock.advance(hourMs);
+    }, stopTimeoutMs);
+    await super.stop().finally(() => clearTimeout(timer));
+    assert.ok(!isHung, 'the gateway had not ended by itself');
   }
 
   async verify(): Promise<void> {

@@ -8,7 +8,8 @@
 //   assert.equal(await request.ended, 'aborted');                             // 'answered': all of the answer went out
 //
 // Scripts: answerJson, answerSse (frames, paced), answerBytes (a recording, split anywhere, paced: a slow drip), answerStatus (errors),
-// hang (never answers), thenHang and thenReset (the head and some of a body, then silence or a reset), or any function of one's own.
+// hang (never answers), behind (answers when the test says so), thenHang and thenReset (the head and some of a body, then silence or a
+// reset), or any function of one's own.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -158,6 +159,14 @@ export async function roomToWrite(response: ServerResponse): Promise<void> {
 
 /** Takes the request and never says a word. */
 export const hang: Script = () => {};
+
+/** Plays the script once the gate has opened. */
+export function behind(gate: Promise<unknown>, script: Script): Script {
+  return async (response, request) => {
+    await gate;
+    return script(response, request);
+  };
+}
 
 /** The head and these bytes, then silence. */
 export function thenHang(bytes: string | Uint8Array, { status = 200, headers = {} }: AnswerOptions = {}): Script {
