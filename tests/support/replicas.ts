@@ -7,7 +7,7 @@ import { createEmptyDatabase } from './postgres.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { startProgram, type Program } from './program.ts';
 import { startRunningApp, type RunningApp } from './running-app.ts';
-import type { TestClock } from './test-clock.ts';
+import { TestClock } from './test-clock.ts';
 import { startUpstream, type LocalUpstream } from './upstream.ts';
 
 export type Replicas<Started extends Installation = RunningApp> = {
@@ -25,20 +25,24 @@ type ReplicaOptions = {
   readonly databaseUrl?: string;
 };
 
-/** In this process. `clock`: one for all of them and for the database. */
-export function startReplicas(t: Hooks, { clock, ...options }: ReplicaOptions & { clock?: TestClock }): Promise<Replicas> {
-  return startAll(t, options, (gateway) => startRunningApp({ ...gateway, clock }));
+/** `clock`: one for all of them and for the database, or one for each: a gateway whose time stands still is as good as dead to the others. */
+type InProcess = ReplicaOptions & { readonly clock?: TestClock | readonly TestClock[] };
+
+/** In this process. */
+export function startReplicas(t: Hooks, { clock, ...options }: InProcess): Promise<Replicas> {
+  const clockOf = (index: number) => (clock instanceof TestClock ? clock : clock?.[index]);
+  return startAll(t, options, (gateway, index) => startRunningApp({ ...gateway, clock: clockOf(index) }));
 }
 
 /** As processes of their own, for tests that kill them. */
 export function startReplicaPrograms(t: Hooks, options: ReplicaOptions): Promise<Replicas<Program>> {
-  return startAll(t, options, startProgram);
+  return startAll(t, options, (gateway) => startProgram(gateway));
 }
 
 async function startAll<Started extends Installation>(
   t: Hooks,
   { count, config, databaseUrl }: ReplicaOptions,
-  start: (options: InstallationOptions) => Promise<Started>,
+  start: (options: InstallationOptions, index: number) => Promise<Started>,
 ): Promise<Replicas<Started>> {
   const upstream = await startUpstream(t);
   const url = databaseUrl ?? (await createEmptyDatabase());
@@ -54,7 +58,8 @@ async function startAll<Started extends Installation>(
     ...config,
   };
   // All at once, so that they migrate at once.
-  const replicas = await Promise.all(Array.from({ length: count }, () => start({ config: whole, databaseUrl: url })));
+  const starting = Array.from({ length: count }, (_, index) => start({ config: whole, databaseUrl: url }, index));
+  const replicas = await Promise.all(starting);
   const setup = new TestGateway<Installation>(replicas[0]!, upstream);
   t.after(async () => {
     await setup.database.close();
