@@ -5,6 +5,7 @@
 //   const gateway = await startGateway(config, { clock });
 //   await clock.advance(60_000);                          // everything due within a minute runs
 //   await clock.advanceUntil(() => upstream.requests[1]); // moves on until it is there: for timers that are set by what is under way
+//   await clock.skipWaits(gateway.post(path, options));   // ends every wait of the request at once
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock, SharedTime } from '../../src/lib/clock.ts';
@@ -18,6 +19,8 @@ export class TestClock implements Clock {
   /** The same time for other threads: the ledger's. */
   readonly shared: SharedTime = new BigInt64Array(new SharedArrayBuffer(8));
   readonly #timers = new Set<Timer>();
+  /** Those of `#timers` that somebody sleeps until. */
+  readonly #sleeps = new Set<Timer>();
   #startMs: number;
   #elapsedMs = 0;
 
@@ -44,17 +47,19 @@ export class TestClock implements Clock {
   }
 
   sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted) return Promise.resolve();
+    // Nobody need move the clock for no time at all.
+    if (signal?.aborted || delayMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = this.after(delayMs, () => {
-        signal?.removeEventListener('abort', stop);
-        resolve();
-      });
-      const stop = () => {
-        cancel();
+      const end = () => {
+        this.#timers.delete(timer);
+        this.#sleeps.delete(timer);
+        signal?.removeEventListener('abort', end);
         resolve();
       };
-      signal?.addEventListener('abort', stop, { once: true });
+      const timer = { dueMs: this.#elapsedMs + delayMs, periodMs: null, action: end };
+      this.#timers.add(timer);
+      this.#sleeps.add(timer);
+      signal?.addEventListener('abort', end, { once: true });
     });
   }
 
@@ -82,6 +87,21 @@ export class TestClock implements Clock {
       if (value !== null && value !== undefined && value !== false) return value as Exclude<Value, null | undefined | false>;
       assert.ok(this.#elapsedMs < endMs, `it did not come within ${withinMs} ms of the test's clock: ${look.toString()}`);
     }
+  }
+
+  /**
+   * Ends every `sleep` at its time until the promise settles; time stands still while nothing sleeps. For retries and their backoff, where a
+   * request shall take no longer than it waits. Timeouts do not count as waits.
+   */
+  async skipWaits<Value>(promise: Promise<Value>): Promise<Value> {
+    const state = { isSettled: false };
+    const settle = () => (state.isSettled = true);
+    promise.then(settle, settle);
+    while (!state.isSettled) {
+      const endMs = Math.min(...Array.from(this.#sleeps, ({ dueMs }) => dueMs));
+      await this.advance(endMs === Infinity ? 0 : Math.max(endMs - this.#elapsedMs, 0));
+    }
+    return promise;
   }
 
   /** Sets the wall clock, also backwards, as an administrator would. Timers and `elapsedMs` do not notice. */

@@ -4,6 +4,7 @@ import type { WireName } from './answers.ts';
 import { endpoints, type Endpoint } from './endpoints.ts';
 import { startGateway, upstreamKey, type TestGateway } from './gateway.ts';
 import type { Reply } from './http.ts';
+import type { TestClock } from './test-clock.ts';
 import { startUpstream, type LocalUpstream, type Script } from './upstream.ts';
 
 /** USD per million tokens. */
@@ -44,9 +45,10 @@ type Booked = {
 
 export async function startTwoRoutes(
   config: Record<string, unknown> & { readonly models?: object; readonly retries?: object } = {},
+  { clock }: { readonly clock?: TestClock } = {},
 ): Promise<TwoRoutes> {
   const second = await startUpstream();
-  const gateway = await startGateway((first) => ({
+  const configOf = (first: LocalUpstream) => ({
     log: { level: 'info' },
     ...config,
     providers: {
@@ -59,7 +61,8 @@ export async function startTwoRoutes(
     // No waits to speak of, and nothing is put out of use, unless the test is about that.
     retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 100, ...config.retries },
     health: { failures: 1_000, ejection_cap_ms: 1, ...(config['health'] as object) },
-  }));
+  });
+  const gateway = await startGateway(configOf, { clock });
   const first = gateway.upstream;
   let [seenFirst, seenSecond] = [0, 0];
   return {

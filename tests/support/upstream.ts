@@ -8,6 +8,8 @@
 //   assert.equal(await request.ended, 'aborted');                             // 'answered': all of the answer went out
 //
 // Scripts: answerJson, answerSse (frames, paced), answerBytes (a recording, split anywhere, paced: a slow drip), answerStatus (errors),
+// hang (never answers), thenHang and thenReset (the head and some of a body, then silence or a reset), or any function of one's own.
+// holdBack and answerInParts answer when the test says so.
 // hang (never answers), behind (answers when the test says so), thenHang and thenReset (the head and some of a body, then silence or a
 // reset), or any function of one's own.
 import { once } from 'node:events';
@@ -180,12 +182,39 @@ export function thenHang(bytes: string | Uint8Array, { status = 200, headers = {
 /** The head and these bytes, then the connection is reset; without bytes, before any of the answer. */
 export function thenReset(bytes: string | Uint8Array | null, options: AnswerOptions = {}): Script {
   return async (response, request) => {
+    const { socket } = response;
     if (bytes !== null) {
       await thenHang(bytes, options)(response, request);
-      // The bytes must have arrived before the reset throws away what is still on its way.
-      await setTimeout(20);
+      // The reset throws away what the kernel has not taken yet. Writes are called back in their order.
+      await new Promise((resolve) => socket?.write('', resolve));
     }
-    response.socket?.resetAndDestroy();
+    socket?.resetAndDestroy();
+  };
+}
+
+type HeldBack = { readonly script: Script; readonly release: () => void };
+
+/** Plays the script once it is let go. */
+export function holdBack(script: Script): HeldBack {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    script: async (response, request) => {
+      await promise;
+      await script(response, request);
+    },
+    release: resolve,
+  };
+}
+
+/** A stream: the first frames at once, the others once it is let go. */
+export function answerInParts(first: readonly SseFrame[], others: readonly SseFrame[]): HeldBack {
+  const end = holdBack((response) => void response.end(framesText(others)));
+  return {
+    script: async (response, request) => {
+      await thenHang(framesText(first))(response, request);
+      await end.script(response, request);
+    },
+    release: end.release,
   };
 }
 
