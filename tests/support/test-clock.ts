@@ -93,21 +93,30 @@ export class TestClock implements Clock {
    * Ends every `sleep` at its time until the promise settles; time stands still while nothing sleeps. For retries and their backoff, where a
    * request shall take no longer than it waits. Timeouts do not count as waits.
    */
-  async skipWaits<Value>(promise: Promise<Value>): Promise<Value> {
-    const state = { isSettled: false };
-    const settle = () => (state.isSettled = true);
-    promise.then(settle, settle);
-    while (!state.isSettled) {
+  skipWaits<Value>(promise: Promise<Value>): Promise<Value> {
+    return this.#advanceWhilePending(promise, () => {
       const endMs = Math.min(...Array.from(this.#sleeps, ({ dueMs }) => dueMs));
-      await this.advance(endMs === Infinity ? 0 : Math.max(endMs - this.#elapsedMs, 0));
-    }
-    return promise;
+      return endMs === Infinity ? 0 : Math.max(endMs - this.#elapsedMs, 0);
+    });
+  }
+
+  /** Moves time forward until the promise settles: for what may wait for anything, and is of no interest, such as the end of a failed test. */
+  hurry<Value>(promise: Promise<Value>): Promise<Value> {
+    return this.#advanceWhilePending(promise, () => 1_000);
   }
 
   /** Sets the wall clock, also backwards, as an administrator would. Timers and `elapsedMs` do not notice. */
   jumpTo(nowMs: number): void {
     this.#startMs = nowMs - this.#elapsedMs;
     this.#moveTo(this.#elapsedMs);
+  }
+
+  async #advanceWhilePending<Value>(promise: Promise<Value>, stepMs: () => number): Promise<Value> {
+    const state = { isPending: true };
+    const settle = () => (state.isPending = false);
+    promise.then(settle, settle);
+    while (state.isPending) await this.advance(stepMs());
+    return promise;
   }
 
   #add(timer: Timer): CancelTimer {
