@@ -1,114 +1,106 @@
-// The end of the program: SIGTERM lets open requests finish, ends the rest free of charge when the time is up, and leaves whole books.
+// The end of the program: open requests finish, the rest is ended free of charge when the time is up, and the books are whole.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
-import type { Program } from '../support/program.ts';
+import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { hang, type Script } from '../support/upstream.ts';
+import { answerInParts, framesText, hang, thenHang } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 const content = { text: 'one two three four five six seven eight', tokens: { input: 100, output: 20 } };
 /** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
 const costMicros = 65;
+/** How often connections that have fallen idle are closed. */
+const sweepMs = 20;
 
-test('after SIGTERM the program takes no new work, finishes what is open, and ends with 0', async (t) => {
-  const gateway = await start(t, {});
+test('a gateway that stops takes no new work and finishes what is open, without waiting for idle connections', async (t) => {
+  const { gateway, clock, stop } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content, { paceMs: 100 }));
+  const answer = longAnswer();
+  gateway.upstream.on(chat.upstreamPath, answer.script);
   const stream = await openStream(gateway, key);
 
-  const ended = gateway.program.terminate();
-  await notReady(gateway);
-  const reply = await stream.rest();
-  const endMs = performance.now();
-  assert.ok(reply.text.endsWith('data: [DONE]\n\n'), reply.text.slice(-300));
-  assert.equal(reply.costMicros, costMicros);
-  assert.match(reply.text, /"content":" eight"/);
-  assert.equal(await ended, 0);
-  assert.ok(performance.now() - endMs < 2_000, 'it does not wait for connections that nobody uses any more');
-
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - costMicros, 0]);
-  assert.match(gateway.program.output, /"stopping"/);
-  assert.match(gateway.program.output, /"msg":"stopped"/, 'the last lines of the log are written');
+  const stopping = stop();
+  await portClosed(gateway);
+  answer.release();
+  assertComplete(await stream.rest());
+  await clock.advance(sweepMs);
+  await until(stopping.hasEnded);
+  await assertPaid(gateway, account);
 });
 
-test('a request that comes on an open connection after SIGTERM is refused, and free', async (t) => {
-  const gateway = await start(t, {});
+test('a request that comes on an open connection of a gateway that stops is refused, and free', async (t) => {
+  const { gateway, clock, stop } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content, { paceMs: 100 }));
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname);
-  let text = '';
-  socket.on('data', (piece) => (text += piece.toString()));
+  const answer = longAnswer();
+  gateway.upstream.on(chat.upstreamPath, answer.script);
+  const { socket, text } = dial(gateway);
   socket.write(rawRequest(key, chat.body({ stream: true })));
   await once(socket, 'data');
 
-  const ended = gateway.program.terminate();
-  await notReady(gateway);
-  // The port closes a turn later.
-  await setTimeout(50);
+  const stopping = stop();
+  await portClosed(gateway);
   socket.write(rawRequest(key, chat.body({ stream: true })));
+  answer.release();
   await once(socket, 'close');
-  assert.equal(await ended, 0);
-  assert.match(text, /data: \[DONE\][^]*HTTP\/1\.1 503 [^]*"code":"upstream_unavailable"/);
+  await clock.advance(sweepMs);
+  await until(stopping.hasEnded);
+  assert.match(text(), /data: \[DONE\][^]*HTTP\/1\.1 503 [^]*"code":"upstream_unavailable"/);
   assert.equal(gateway.upstream.requests.length, 1);
-  assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - costMicros);
+  await assertPaid(gateway, account);
 });
 
 test('whoever asks for readiness is given time to notice: requests are taken until the port closes', async (t) => {
-  const delayMs = 800;
-  const gateway = await start(t, { server: { shutdown_delay_ms: delayMs } });
+  const delayMs = 5_000;
+  const { gateway, clock, stop } = await start(t, { shutdown_delay_ms: delayMs });
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
   const before = await gateway.post(chat.path, { key, body: chat.body() });
   assert.deepEqual([before.status, before.headers.connection], [200, 'keep-alive']);
   assert.equal((await gateway.get('/readyz')).status, 200);
 
-  const startMs = performance.now();
-  const ended = gateway.program.terminate();
-  await notReady(gateway);
-  while (performance.now() - startMs < delayMs * 0.7) {
+  const stopping = stop();
+  for (const waitMs of [0, delayMs - 1]) {
+    await clock.advance(waitMs);
+    const ready = await gateway.get('/readyz');
+    assert.deepEqual([ready.status, ready.json()['status']], [503, 'draining']);
     const reply = await gateway.post(chat.path, { key, body: chat.body() });
     assert.deepEqual([reply.status, reply.headers.connection], [200, 'close'], 'its connection is not used again');
-    assert.equal((await gateway.get('/readyz')).json()['status'], 'draining');
   }
-  assert.equal(await ended, 0);
-  const tookMs = performance.now() - startMs;
-  assert.ok(tookMs >= delayMs && tookMs < delayMs + 2_000, `${tookMs} ms`);
+  await clock.advance(1);
+  await portClosed(gateway);
+  await clock.advance(sweepMs);
+  await until(stopping.hasEnded);
 });
 
-test('a request whose body is still on its way at SIGTERM has been accepted, and is answered', async (t) => {
-  const gateway = await start(t, {});
+test('a request whose body is still on its way when the gateway stops has been accepted, and is answered', async (t) => {
+  const { gateway, clock, stop } = await start(t);
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content, { paceMs: 50 }));
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname);
-  let text = '';
-  socket.on('data', (piece) => (text += piece.toString()));
-  const request = rawRequest(key, chat.body({ stream: true }));
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const { socket, text } = dial(gateway);
+  const request = rawRequest(key, chat.body({ stream: true }), ['Expect: 100-continue']);
   socket.write(request.slice(0, -20));
-  await setTimeout(200);
+  // "100 Continue": the head has been read.
+  await once(socket, 'data');
 
-  const ended = gateway.program.terminate();
-  await notReady(gateway);
-  await setTimeout(300);
+  const stopping = stop();
+  await portClosed(gateway);
   socket.write(request.slice(-20));
-  await once(socket, 'close');
-  assert.equal(await ended, 0);
-  assert.match(text, /^HTTP\/1\.1 200 [^]*data: \[DONE\]/);
-  const { availableMicros, heldMicros } = await gateway.balance(account);
-  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - costMicros, 0]);
+  await until(() => /\r\n0\r\n[^]*\r\n\r\n$/.test(text()));
+  await clock.advance(sweepMs);
+  await until(stopping.hasEnded);
+  assert.match(text(), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 [^]*data: \[DONE\]/);
+  await assertPaid(gateway, account);
 });
 
 test('what still runs when the time is up ends with the error of its format, free of charge', async (t) => {
-  const gateway = await start(t, { server: { shutdown_timeout_ms: 300 } });
+  const timeoutMs = 30_000;
+  const { gateway, clock, stop } = await start(t, { shutdown_timeout_ms: timeoutMs });
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   for (const { name, upstreamPath } of endpoints) gateway.upstream.on(upstreamPath, beginThenHang(name));
   const streams = await Promise.all(
@@ -120,7 +112,12 @@ test('what still runs when the time is up ends with the error of its format, fre
   await gateway.upstream.request(next);
   assert.ok((await gateway.balance(account)).heldMicros > 0);
 
-  assert.equal(await gateway.program.terminate(), 0);
+  const { runs } = gateway.program.app.gateway;
+  const stopping = stop();
+  await portClosed(gateway);
+  await clock.advance(timeoutMs - 1);
+  assert.deepEqual([runs.count, runs.isEnding], [4, false]);
+  await clock.advance(1);
   const [responses, chats, messages] = await Promise.all(streams.map((stream) => stream.rest()));
   assert.match(responses!.text, /event: response\.failed\ndata: .*upstream_unavailable.*\n\n$/);
   assert.match(chats!.text, /data: \{"error":\{.*"code":"upstream_unavailable".*\n\n$/);
@@ -130,39 +127,85 @@ test('what still runs when the time is up ends with the error of its format, fre
   assert.equal(reply.status, 503);
   assert.equal(reply.error.code, 'upstream_unavailable');
   assert.equal(reply.headers['retry-after'], '1');
+  await clock.advance(sweepMs);
+  await until(stopping.hasEnded);
 
   const { availableMicros, heldMicros } = await gateway.balance(account);
   assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0]);
 });
 
-test('a second signal does not wait, and an idle program ends at once', async (t) => {
-  const gateway = await start(t, {});
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+test('SIGTERM lets an open stream finish and ends the program with 0; a second one ends it at once with 1', async (t) => {
+  const gateway = await startGatewayProgram();
+  t.after(() => gateway.stop());
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const answer = longAnswer();
+  gateway.upstream.on(chat.upstreamPath, answer.script);
+  const stream = await openStream(gateway, key);
+  const ended = gateway.program.terminate();
+  await portClosed(gateway);
+  answer.release();
+  assertComplete(await stream.rest());
+  assert.equal(await ended, 0);
+  await assertPaid(gateway, account);
+  assert.match(gateway.program.output, /"stopping"/);
+  assert.match(gateway.program.output, /"msg":"stopped"/, 'the last lines of the log are written');
+
+  await gateway.program.start();
   gateway.upstream.on(chat.upstreamPath, beginThenHang('chat'));
   await openStream(gateway, key);
   const { pid } = gateway.program;
-  const ended = gateway.program.terminate();
-  await notReady(gateway);
+  const killed = gateway.program.terminate();
+  await portClosed(gateway);
   process.kill(pid, 'SIGTERM');
-  assert.equal(await ended, 1);
-  // What it held is given back by the next start.
+  assert.equal(await killed, 1);
+
   await gateway.program.start();
-  assert.equal((await gateway.get('/v1/balance', { key })).json()['balance_cents'], 500);
-  const startMs = performance.now();
-  assert.equal(await gateway.program.terminate(), 0);
-  assert.ok(performance.now() - startMs < 3_000);
+  assert.equal((await gateway.balance(account)).heldMicros, 0, 'what it held is given back by the next start');
+  assert.equal(await gateway.program.terminate(), 0, 'a program that does nothing ends');
 });
 
-async function start(t: TestContext, config: object): Promise<TestGateway<Program>> {
-  const gateway = await startGatewayProgram({ ...config });
+/** `stop`: as SIGTERM does. */
+async function start(t: TestContext, server: object = {}) {
+  const clock = new TestClock();
+  const gateway = await startGateway({ server }, { clock });
   t.after(() => gateway.stop());
-  return gateway;
+  const stop = () => {
+    const ending: { code?: number | null } = {};
+    void gateway.program.terminate().then((code) => (ending.code = code));
+    return { hasEnded: () => ending.code === 0 };
+  };
+  return { gateway, clock, stop };
 }
 
-function rawRequest(key: string, body: object): string {
+/** A stream whose second half waits to be let go. */
+function longAnswer() {
+  const { start: head, deltas, end } = streamFrames('chat', content);
+  return answerInParts([...head, ...deltas.slice(0, 4)], [...deltas.slice(4), ...end]);
+}
+
+function assertComplete(reply: Reply): void {
+  assert.ok(reply.text.endsWith('data: [DONE]\n\n'), reply.text.slice(-300));
+  assert.match(reply.text, /"content":" eight"/);
+  assert.equal(reply.costMicros, costMicros);
+}
+
+async function assertPaid(gateway: TestGateway, account: string): Promise<void> {
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.deepEqual([availableMicros, heldMicros], [5_000_000 - costMicros, 0]);
+}
+
+function dial(gateway: TestGateway) {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.on('data', (piece) => (received += piece.toString()));
+  return { socket, text: () => received };
+}
+
+function rawRequest(key: string, body: object, fields: readonly string[] = []): string {
   const text = JSON.stringify(body);
   const head = [`POST ${chat.path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`, 'Content-Type: application/json'];
-  return [...head, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n');
+  return [...head, ...fields, `Content-Length: ${Buffer.byteLength(text)}`, '', text].join('\r\n');
 }
 
 /** A stream whose first bytes have come. */
@@ -186,24 +229,22 @@ async function openStream(
   };
 }
 
-/** Within moments: load balancers must stop sending before the program stops taking. */
-async function notReady(gateway: TestGateway): Promise<void> {
-  await until(async () => {
-    const status = await gateway.get('/readyz').then(
-      (reply) => reply.status,
-      () => 'closed',
-    );
-    return status === 503 || status === 'closed';
-  }, 5_000);
+/** Until no new connection is taken. */
+async function portClosed({ url }: TestGateway): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const isRefused = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(Number(port), hostname);
+      socket.on('connect', () => {
+        socket.destroy();
+        resolve(false);
+      });
+      socket.on('error', () => resolve(true));
+    });
+  await until(isRefused);
 }
 
-function beginThenHang(name: 'responses' | 'chat' | 'messages'): Script {
+function beginThenHang(name: 'responses' | 'chat' | 'messages') {
   const { start: head, deltas } = streamFrames(name, content);
-  return (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const frame of [...head, ...deltas.slice(0, 2)]) {
-      if (typeof frame === 'string') response.write(frame);
-      else response.write(`event: ${frame.event ?? 'message'}\ndata: ${JSON.stringify(frame.data)}\n\n`);
-    }
-  };
+  return thenHang(framesText([...head, ...deltas.slice(0, 2)]));
 }
