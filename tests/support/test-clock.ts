@@ -38,6 +38,12 @@ export class TestClock implements Clock {
     return this.#timers.size;
   }
 
+  /** How many times `after` and `sleep` wait for exactly that long: so a test sees that something has begun to. */
+  dueIn(delayMs: number): number {
+    const dueMs = this.#elapsedMs + delayMs;
+    return Array.from(this.#timers).filter((timer) => timer.periodMs === null && timer.dueMs === dueMs).length;
+  }
+
   after(delayMs: number, action: () => void): CancelTimer {
     return this.#add({ dueMs: this.#elapsedMs + delayMs, periodMs: null, action });
   }
