@@ -1,4 +1,4 @@
-// The started program in front of the fault server, with a model for each wire format of an upstream, and short timeouts.
+// A gateway in front of the fault server, with a model for each wire format of an upstream, and short timeouts.
 import { endpoints, type Endpoint } from './endpoints.ts';
 import type { UpstreamWireName } from './answers.ts';
 import { faults } from './faults.ts';
@@ -6,7 +6,8 @@ import { startFaultServer, type FaultServer } from './fault-server.ts';
 import { startGateway, startGatewayProgram, type GatewayConfig, type TestGateway } from './gateway.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import type { Program } from './program.ts';
-import type { TestClock } from './test-clock.ts';
+import type { RunningApp } from './running-app.ts';
+import { TestClock } from './test-clock.ts';
 import { modelLimits } from './usage-faults.ts';
 
 export type FaultPair = {
@@ -30,8 +31,8 @@ export function faultModel(wire: UpstreamWireName, isRefused = false): string {
   return `${isRefused ? 'refused' : 'faulty'}-${wire}`;
 }
 
-/** A silence of `silenceMs` ends an answer, and so does `totalMs` of anything. */
-const faultTimeouts = { silenceMs: 2_000, totalMs: 4_000 };
+/** A silence of `silenceMs` ends an answer, and so does `totalMs` of anything. Connecting takes real time, which no test waits for. */
+const faultTimeouts = { connectMs: 60_000, silenceMs: 2_000, totalMs: 4_000 };
 export const metricsToken = 'token-for-the-metrics-of-tests';
 
 export type FaultGateway<Started extends Installation = Installation> = {
@@ -40,9 +41,10 @@ export type FaultGateway<Started extends Installation = Installation> = {
   readonly stop: () => Promise<void>;
 };
 
-/** In this process. */
-export function startFaultGateway(config: object = {}, clock?: TestClock): Promise<FaultGateway> {
-  return startWith((whole) => startGateway(whole, { clock }), config);
+/** In this process, on a clock that moves while all that is asked waits for a silent upstream. */
+export function startFaultGateway(config: object = {}): Promise<FaultGateway<RunningApp>> {
+  const clock = new TestClock();
+  return startWith((whole) => startGateway(whole, { clock }), config, clock);
 }
 
 /** As a process of its own, for tests that measure it. */
@@ -53,8 +55,10 @@ export function startFaultProgram(config: object, env: InstallationOptions['env'
 async function startWith<Started extends Installation>(
   start: (config: GatewayConfig) => Promise<TestGateway<Started>>,
   config: object,
+  clock?: TestClock,
 ): Promise<FaultGateway<Started>> {
-  const server = await startFaultServer(new Map(faults.flatMap(({ name, play }) => (play ? [[name, play] as const] : []))));
+  const plays = new Map(faults.flatMap(({ name, play }) => (play ? [[name, play] as const] : [])));
+  const server = await startFaultServer(plays, clock);
   const gateway = await start({
     providers: { ...providersAt(server.url, ''), ...providersAt(closedUrl, 'refused-') },
     models: Object.fromEntries(
@@ -70,13 +74,20 @@ async function startWith<Started extends Installation>(
     gateway,
     server,
     stop: async () => {
-      try {
-        await gateway.stop();
-      } finally {
-        await server.close();
-      }
+      await server.close();
+      const stopped = gateway.stop();
+      await (clock ? moveUntil(stopped, clock) : stopped);
     },
   };
+}
+
+/** A gateway that was asked whether it is ready waits by its clock before it ends. */
+async function moveUntil(done: Promise<void>, clock: TestClock): Promise<void> {
+  const state = { isDone: false };
+  const end = () => (state.isDone = true);
+  done.then(end, end);
+  while (!state.isDone) await clock.advance(1_000);
+  await done;
 }
 
 const routes = {
@@ -105,7 +116,7 @@ function providersAt(url: string, prefix: string): object {
   const common = {
     api_key: providerKey,
     timeouts: {
-      connect_ms: 1_000,
+      connect_ms: faultTimeouts.connectMs,
       first_byte_ms: faultTimeouts.silenceMs,
       idle_ms: faultTimeouts.silenceMs,
       total_ms: faultTimeouts.totalMs,

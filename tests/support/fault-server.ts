@@ -6,10 +6,14 @@
 //   … 'Hello [[fault reset-mid-body cell-17 1]]' …        // that fault for the first request of cell-17, and a good answer from then on
 //   server.callsOf('cell-17');                            // how many requests came
 //   server.busySockets;                                   // those on which an answer is under way: 0 once all is over, or the gateway leaks
+//
+// On a test's clock, the clock moves whenever all requests under way wait for an upstream that is silent: `asked` and `answered` tell it
+// what is under way.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { streamFrames, wholeAnswer, type Content, type UpstreamWireName } from './answers.ts';
+import { takeTurns, TestClock } from './test-clock.ts';
 import { framesText, type SseFrame } from './upstream.ts';
 
 /** What a fault is played with: one request, the socket it came on, and the good answer to it. */
@@ -26,6 +30,9 @@ export type FaultCall = {
   /** Closes with a reset, after what was written has arrived. */
   readonly reset: () => Promise<void>;
   readonly isGone: () => boolean;
+  readonly nowMs: () => number;
+  /** Stays silent for so long. */
+  readonly pause: (milliseconds: number) => Promise<void>;
 };
 
 /** Ends when the answer is out. A socket that it leaves open takes the next request, unless `hang` says that it never ends. */
@@ -36,7 +43,10 @@ export type FaultServer = {
   readonly port: number;
   readonly callsOf: (cell: string) => number;
   readonly busySockets: number;
-  readonly openSockets: number;
+  /** A request of this cell is sent. */
+  readonly asked: (cell: string) => void;
+  /** Its answer has come. */
+  readonly answered: (cell: string) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -57,10 +67,11 @@ export function answerText(cell: string): string {
 
 export const goodTokens = { input: 11, output: 7 };
 
-export async function startFaultServer(plays: ReadonlyMap<string, PlayFault>): Promise<FaultServer> {
+export async function startFaultServer(plays: ReadonlyMap<string, PlayFault>, clock: Clock = systemClock): Promise<FaultServer> {
   const calls = new Map<string, number>();
   const sockets = new Set<Socket>();
   const busy = new Set<Socket>();
+  const silences = new Silences(clock);
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -68,7 +79,7 @@ export async function startFaultServer(plays: ReadonlyMap<string, PlayFault>): P
       sockets.delete(socket);
       busy.delete(socket);
     });
-    serve(socket, { plays, calls, busy });
+    serve(socket, { plays, calls, busy, clock, silences });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -80,9 +91,8 @@ export async function startFaultServer(plays: ReadonlyMap<string, PlayFault>): P
     get busySockets() {
       return busy.size;
     },
-    get openSockets() {
-      return sockets.size;
-    },
+    asked: (cell) => silences.asked(cell),
+    answered: (cell) => silences.answered(cell),
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -94,7 +104,48 @@ type Serving = {
   readonly plays: ReadonlyMap<string, PlayFault>;
   readonly calls: Map<string, number>;
   readonly busy: Set<Socket>;
+  readonly clock: Clock;
+  readonly silences: Silences;
 };
+
+/** Moves a test's clock while every request under way waits for a silent upstream, so that no answer on its way is overtaken by time. */
+class Silences {
+  readonly #clock: TestClock | null;
+  readonly #asked = new Set<string>();
+  readonly #silent = new Set<string>();
+  #isMoving = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock instanceof TestClock ? clock : null;
+  }
+
+  asked(cell: string): void {
+    this.#asked.add(cell);
+    this.#silent.delete(cell);
+  }
+
+  answered(cell: string): void {
+    this.#asked.delete(cell);
+    void this.#move();
+  }
+
+  begin(cell: string): void {
+    this.#silent.add(cell);
+    void this.#move();
+  }
+
+  end(cell: string): void {
+    this.#silent.delete(cell);
+  }
+
+  async #move(): Promise<void> {
+    if (!this.#clock || this.#isMoving) return;
+    this.#isMoving = true;
+    // The gateway looks at its timeouts as often.
+    while (this.#asked.size > 0 && this.#asked.isSubsetOf(this.#silent)) await this.#clock.advance(1_000);
+    this.#isMoving = false;
+  }
+}
 
 /** One request at a time, as the gateway sends them. It reads on while an answer is under way, or it would not see the gateway leave. */
 function serve(socket: Socket, serving: Serving): void {
@@ -108,14 +159,16 @@ function serve(socket: Socket, serving: Serving): void {
   });
 }
 
-async function answer(socket: Socket, request: Request, { plays, calls, busy }: Serving): Promise<void> {
+async function answer(socket: Socket, request: Request, serving: Serving): Promise<void> {
+  const { plays, calls, busy, silences } = serving;
   busy.add(socket);
   const [, fault = '', cell = 'unnamed', times = '0'] = /\[\[fault (\S+) (\S+) (\d+)\]\]/.exec(request.body) ?? [];
   const count = (calls.get(cell) ?? 0) + 1;
   calls.set(cell, count);
   const play = (count <= Number(times) ? plays.get(fault) : playGood) ?? refuseUnknown(fault);
-  const ending = await play(callOn(socket, request, cell));
+  const ending = await play(callOn(socket, request, { ...serving, cell }));
   if (ending !== 'hang') busy.delete(socket);
+  else if (!socket.destroyed) silences.begin(cell);
 }
 
 type Request = FaultCall['request'];
@@ -129,7 +182,7 @@ function readRequest(bytes: Buffer): Request | null {
   return bytes.length < end ? null : { head, body: bytes.toString('utf8', headEnd + 4, end) };
 }
 
-function callOn(socket: Socket, request: Request, cell: string): FaultCall {
+function callOn(socket: Socket, request: Request, { cell, clock, silences }: Serving & { readonly cell: string }): FaultCall {
   const path = request.head.split(' ', 2)[1] ?? '';
   const wire = wireOf(path);
   return {
@@ -141,10 +194,17 @@ function callOn(socket: Socket, request: Request, cell: string): FaultCall {
     close: () => socket.end(),
     reset: async () => {
       // The bytes must have arrived before the reset throws away what is still on its way.
-      await sleep(20);
+      await takeTurns();
       socket.resetAndDestroy();
     },
     isGone: () => socket.destroyed,
+    nowMs: () => clock.nowMs(),
+    pause: async (milliseconds) => {
+      if (socket.destroyed) return;
+      silences.begin(cell);
+      await clock.sleep(milliseconds);
+      if (!socket.destroyed) silences.end(cell);
+    },
   };
 }
 

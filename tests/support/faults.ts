@@ -1,7 +1,6 @@
 // Every way in which an upstream can fail that we know, as rows: what it plays (tests/support/fault-server.ts), and what must become of the
 // request. tests/integration/fault-table.test.ts runs each on every pair of formats.
 import { gzipSync } from 'node:zlib';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { UpstreamWireName } from './answers.ts';
 import {
   begunFramesOf,
@@ -284,7 +283,7 @@ function endlessly(start: (call: FaultCall) => string, more: () => string): Play
     await call.write(start(call));
     while (!call.isGone()) {
       await call.write(more());
-      await sleep(50);
+      await call.pause(50);
     }
     return 'hang';
   };
@@ -311,10 +310,10 @@ function status(name: string, line: string, expected: Expected, { body = errorBo
 }
 type StatusOptions = { readonly body?: string; readonly type?: string; readonly headers?: readonly string[] };
 
-function storm(name: string, retryAfter: () => string, retryAfterSeconds: readonly [number, number]): Fault {
+function storm(name: string, retryAfter: (call: FaultCall) => string, retryAfterSeconds: readonly [number, number]): Fault {
   return {
     name: `storm-${name}`,
-    play: send(() => httpAnswer(errorBody, { status: '429 Slow', headers: [`Retry-After: ${retryAfter()}`] })),
+    play: send((call) => httpAnswer(errorBody, { status: '429 Slow', headers: [`Retry-After: ${retryAfter(call)}`] })),
     expect: always({ kind: 'refused', code: 'upstream_unavailable', retryAfterSeconds }),
   };
 }
@@ -322,7 +321,7 @@ function storm(name: string, retryAfter: () => string, retryAfterSeconds: readon
 const dayS = 24 * 60 * 60;
 const statusFaults: readonly Fault[] = [
   storm('seconds', () => '7', [7, 7]),
-  storm('date', () => new Date(Date.now() + 30_000).toUTCString(), [20, 31]),
+  storm('date', ({ nowMs }) => new Date(nowMs() + 30_000).toUTCString(), [20, 31]),
   storm('date-long-past', () => 'Thu, 01 Jan 1970 00:00:00 GMT', [0, 5]),
   storm('date-absurd', () => 'Fri, 31 Dec 9999 23:59:59 GMT', [1, dayS]),
   storm('absurd', () => '99999999999999999999', [1, dayS]),

@@ -156,6 +156,7 @@ export class HastyClock extends TestClock {
   }
 }
 
-async function takeTurns(): Promise<void> {
+/** Lets promises and ready sockets of this process come to their turn. */
+export async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < turnsBetween; turn++) await setImmediate();
 }
