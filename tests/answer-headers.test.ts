@@ -13,6 +13,7 @@ import { openDatabase } from '../src/db/database.ts';
 import { digestKeyFrom } from '../src/keys/key-text.ts';
 import { createKey } from '../src/keys/manage-keys.ts';
 import { createLedgers } from '../src/ledger/create-ledgers.ts';
+import { systemClock } from '../src/lib/clock.ts';
 import { answerHeaderNames } from '../src/server/charged.ts';
 import { endpoints } from './support/endpoints.ts';
 import { send } from './support/http.ts';
@@ -42,7 +43,7 @@ test('the full way reads no header that the shorter one does not name', async ()
   const quiet = () => {};
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
   const secret = Buffer.alloc(32, 1);
-  const app = await startApp({ config, secret, log, onLedgerFailure: quiet });
+  const app = await startApp({ config, secret, log, onLedgerFailure: quiet, clock: systemClock });
   try {
     const key = await makeTestKey(config.database.url, secret);
     for (const at of endpoints) {

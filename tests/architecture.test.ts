@@ -197,6 +197,19 @@ test('formats and canonical do no input or output', () => {
   assert.deepEqual(breaches, []);
 });
 
+test('time is a part that is passed in: only lib/clock.ts asks the system for it', () => {
+  const ofTheSystem =
+    /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bprocess\.hrtime\b|\bAbortSignal\.timeout\b|(?<![\w.#])set(?:Timeout|Interval)\(|\bimport[^;]*\bset(?:Timeout|Interval)\b[^;]*'node:timers[^;]*/g;
+  for (const file of files.filter((name) => name !== 'lib/clock.ts')) {
+    const [found] = readFileSync(join(source, file), 'utf8').match(ofTheSystem) ?? [];
+    assert.equal(
+      found,
+      undefined,
+      `src/${file}: use a Clock that is passed in (src/lib/clock.ts), which tests move, not ${found}`,
+    );
+  }
+});
+
 test('no wire format knows another', () => {
   const breaches = files
     .filter((file) => /^formats\/\w+\//.test(file))

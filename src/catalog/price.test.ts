@@ -263,7 +263,7 @@ describe('which price is in effect', () => {
   }
 
   test('a model without a price has none at any time', () => {
-    assert.equal(priceFor({ prices: [] } as unknown as Model, { nowMs: Date.now(), ...oneToOne }), null);
+    assert.equal(priceFor({ prices: [] } as unknown as Model, { nowMs: Date.UTC(2026, 10, 21), ...oneToOne }), null);
   });
 });
 

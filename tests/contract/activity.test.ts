@@ -7,6 +7,7 @@ import { listRecentErrors, readProviders, sumActivity } from '../../src/activity
 import type { Database } from '../../src/db/database.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
 import { micros } from '../../src/lib/money.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dayMs = 86_400_000;
@@ -19,10 +20,10 @@ const request = (fields: Partial<EndedRequest> = {}): EndedRequest => ({ request
 
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
-  const clock = { nowMs: startMs };
+  const clock = new TestClock(startMs);
   const errors: unknown[] = [];
   const openActivity = (of: Database = database) => {
-    const activity = new Activity({ database: of, onError: (error) => errors.push(error), nowMs: () => clock.nowMs });
+    const activity = new Activity({ database: of, onError: (error) => errors.push(error), clock });
     t.after(() => activity.close());
     return activity;
   };
@@ -82,7 +83,7 @@ onEachStore((store) => {
     activity.noteRequest(request(), path);
     activity.noteRequest({ requestId: 'r', errorCode: 'invalid_api_key' }, path);
     activity.noteRequest(request({ cache: 'hit' }), path);
-    clock.nowMs += dayMs / 2;
+    clock.jumpTo(clock.nowMs() + dayMs / 2);
     activity.noteRequest(request({ cache: 'hit' }), path);
     await activity.flush();
     assert.deepEqual(await told({ toDay: '2026-11-30', by: 'day' }), [`${today} hit 1 0`, '2026-11-22 hit 1 0']);
@@ -141,7 +142,7 @@ onEachStore((store) => {
     const activity = openActivity();
     const list = (fields: object = {}) => listRecentErrors(database.read, { accountId: 'a', mode: 'live', ...fields });
     for (let index = 0; index < 300; index++) {
-      clock.nowMs += 1;
+      clock.jumpTo(clock.nowMs() + 1);
       activity.noteRequest(request({ requestId: `s${index}`, errorCode: 'upstream_error' }), path);
     }
     activity.noteRequest(request({ accountId: 'b', errorCode: 'not_found' }), path);
@@ -158,7 +159,7 @@ onEachStore((store) => {
     });
     for (let round = 0; round < 8; round++) {
       for (let index = 0; index < 20; index++) {
-        clock.nowMs += 1;
+        clock.jumpTo(clock.nowMs() + 1);
         activity.noteRequest(request({ requestId: `t${round}-${index}`, errorCode: 'not_found' }), path);
       }
       await activity.flush();
@@ -176,7 +177,7 @@ onEachStore((store) => {
     const { database, openActivity, clock } = await open(t, store);
     const [one, two] = [openActivity(), openActivity()];
     one.noteRequest(request(), path);
-    clock.nowMs += 5;
+    clock.jumpTo(clock.nowMs() + 5);
     two.noteRequest(request({ costMicros: 3 }), path);
     await two.flush();
     await one.flush();
@@ -198,7 +199,7 @@ onEachStore((store) => {
     activity.noteCall({ ...call, ending: 'unknown', ms: 1 });
     activity.noteCall({ ...call, kind: 'stream', ms: 500 });
     activity.noteCall({ ...call, provider: 'another', ending: 'bad', ms: 1 });
-    clock.nowMs += dayMs;
+    clock.jumpTo(clock.nowMs() + dayMs);
     activity.noteCall({ ...call, ms: 1 });
     await activity.flush();
     const near = (found: number | undefined, ms: number) => assert.ok(Math.abs(found! - ms) <= ms / 10, `${found} is not ${ms}`);
@@ -241,9 +242,9 @@ onEachStore((store) => {
       [101, [3, 6, 456]],
       [401, [3, 3, 9]],
     ] as const) {
-      clock.nowMs = startMs + days * dayMs;
+      clock.jumpTo(startMs + days * dayMs);
       await note(3);
-      await removeOutdated(database, clock.nowMs);
+      await removeOutdated(database, clock.nowMs());
       assert.deepEqual(await counts(), left, `after ${days} days`);
     }
   });

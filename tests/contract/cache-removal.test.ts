@@ -85,17 +85,20 @@ onEachStore((store) => {
   });
 
   test("a key carries its account's retention and cache generation, and follows their changes", async (t) => {
-    const { database } = await openCaches(t, store);
+    const { database, clock } = await openCaches(t, store);
     const digestKey = digestKeyFrom(secret);
     const { key: text } = (await createKey(database, digestKey, { accountId: 'a', mode: 'live' }))!;
     // A poll may be under way when the database is closed at the end.
-    const keys = openKeyStore({ database, digestKey, onError: () => {}, pollMs: 20 });
+    const keys = openKeyStore({ database, digestKey, onError: () => {}, clock });
     t.after(() => keys.close());
     const known = async () => {
       const key = await keys.find(text);
       return [key!.retainResponses, key!.cacheGeneration];
     };
-    const follows = (change: unknown[]) => until(async () => isDeepStrictEqual(await known(), change), 60_000);
+    const follows = async (change: unknown[]) => {
+      await clock.advance(1_000);
+      await until(async () => isDeepStrictEqual(await known(), change));
+    };
     assert.deepEqual(await known(), [true, 0]);
     await raiseCacheGeneration(database, 'a');
     await follows([true, 1]);
@@ -112,13 +115,13 @@ onEachStore((store) => {
     const left = async () => (await digestsIn(database)).map((digest) => names.findIndex((name) => name.digest === digest));
     for (const name of names.slice(0, 4)) {
       await run(cache, name, responseOf(body));
-      clock.nowMs += 60_000;
+      clock.jumpTo(clock.nowMs() + 60_000);
       await cache.removeEnded();
     }
     assert.deepEqual(await left(), [0, 1, 2, 3]);
     for (const name of names.slice(4, 6)) {
       await run(cache, name, responseOf(body));
-      clock.nowMs += 60_000;
+      clock.jumpTo(clock.nowMs() + 60_000);
     }
     await cache.removeEnded();
     assert.deepEqual(await left(), [2, 3, 4, 5]);
@@ -139,7 +142,7 @@ onEachStore((store) => {
       body: Buffer.from('b'),
       size_bytes: 1_000,
       created_at_ms: 0,
-      expires_at_ms: clock.nowMs + (index < 450 ? 0 : 1 + Math.floor(index / 700)),
+      expires_at_ms: clock.nowMs() + (index < 450 ? 0 : 1 + Math.floor(index / 700)),
     });
     for (let start = 0; start < 3_000; start += 500) {
       const rows = Array.from({ length: 500 }, (_, index) => rowOf(start + index));
@@ -163,7 +166,7 @@ function openReplays(t: TestContext, { database, ledger, clock }: Pick<Opened, '
     secret,
     owner: 'run_1',
     bodyBytesMax: 1_000_000,
-    nowMs: () => clock.nowMs,
+    clock,
     onError: (error) => assert.fail(String(error)),
   });
   t.after(() => idempotency.close());

@@ -21,9 +21,9 @@ onEachStore((store) => {
     assert.deepEqual(await other.begin(name, { signal }), hit);
     assert.deepEqual(other.recall(name), hit);
 
-    clock.nowMs += 7 * dayMs - 1;
+    clock.jumpTo(clock.nowMs() + 7 * dayMs - 1);
     for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), response.body);
-    clock.nowMs += 2;
+    clock.jumpTo(clock.nowMs() + 2);
     for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), null);
     await run(cache, name, responseOf('new'));
     assert.equal(await servedBy(openCache(), name), 'new');
@@ -34,10 +34,10 @@ onEachStore((store) => {
     const { clock, cache, openCache, run } = await openCaches(t, store);
     const name = nameOf(cache);
     await run(cache, name, { ...response, usableForMs: dayMs });
-    clock.nowMs += dayMs - 1;
+    clock.jumpTo(clock.nowMs() + dayMs - 1);
     const other = openCache();
     for (const each of [cache, other]) assert.equal(await servedBy(each, name), response.body);
-    clock.nowMs += 2;
+    clock.jumpTo(clock.nowMs() + 2);
     for (const each of [cache, other, openCache()]) assert.equal(await servedBy(each, name), null);
   });
 

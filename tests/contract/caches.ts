@@ -7,6 +7,7 @@ import { ResponseCache, type ResponseCacheOptions } from '../../src/cache/respon
 import type { WholeResponse } from '../../src/canonical/stored-response.ts';
 import type { Database } from '../../src/db/database.ts';
 import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { micros } from '../../src/lib/money.ts';
 import type { StoreKind } from './stores.ts';
 
@@ -28,8 +29,13 @@ export async function openCaches(t: TestContext, store: StoreKind, options: Part
   await database.write.transaction().execute(async (transaction) => {
     for (const id of ['a', 'b']) await insertAccount(transaction, id, [`key-${id}`]);
   });
-  const clock = { nowMs: startMs };
-  const ledger = store.openStore(t, database, { owner: 'run_1', clock });
+  const clock = new TestClock(startMs);
+  const booksClock = {
+    get nowMs() {
+      return clock.nowMs();
+    },
+  };
+  const ledger = store.openStore(t, database, { owner: 'run_1', clock: booksClock });
   await ledger.run([creditOf('a:live', 1_000_000), creditOf('b:live', 1_000_000)]);
   const errors: unknown[] = [];
   /** Opens a cache as another process would, with a memory of its own. */
@@ -40,7 +46,7 @@ export async function openCaches(t: TestContext, store: StoreKind, options: Part
       memoryBytes: 10_000_000,
       diskBytes: 10_000_000,
       bodyBytesMax: 1_000_000,
-      nowMs: () => clock.nowMs,
+      clock,
       onError: (error) => errors.push(error),
       ...options,
       ...more,

@@ -1,7 +1,7 @@
 // Claims on Idempotency-Keys and the answers stored with a charge, the same on both databases.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import { takeClaim } from '../../src/idempotency/claims.ts';
 import { Idempotency } from '../../src/idempotency/idempotency.ts';
@@ -11,6 +11,8 @@ import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { micros } from '../../src/lib/money.ts';
 import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
+import { HastyClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const secret = Buffer.from('a secret');
@@ -30,8 +32,14 @@ const nameOf = (body: object = {}, idempotencyKey = 'order-1') =>
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   await database.write.transaction().execute((transaction) => insertAccount(transaction, 'acc', ['k']));
-  const clock = { nowMs: startMs };
-  const ledger = store.openStore(t, database, { owner: 'run_1', clock });
+  // Those that wait for another process ask again at once.
+  const clock = new HastyClock(startMs);
+  const booksClock = {
+    get nowMs() {
+      return clock.nowMs();
+    },
+  };
+  const ledger = store.openStore(t, database, { owner: 'run_1', clock: booksClock });
   await ledger.run([creditOf('acc:live', 1_000)]);
   await setOwners(database, ['run_1', 'run_2']);
   const process = (owner: string) => {
@@ -40,13 +48,13 @@ async function open(t: TestContext, store: StoreKind) {
       secret,
       owner,
       bodyBytesMax: 1_000_000,
-      nowMs: () => clock.nowMs,
+      clock,
       onError: (error) => assert.fail(String(error)),
     });
     t.after(() => idempotency.close());
     return idempotency;
   };
-  return { database, clock, ledger, one: process('run_1'), two: process('run_2') };
+  return { database, clock, booksClock, ledger, one: process('run_1'), two: process('run_2') };
 }
 
 /** Which processes live. */
@@ -63,7 +71,7 @@ async function setOwners(database: Database, owners: readonly string[]): Promise
 }
 
 async function claimOf(idempotency: Idempotency, requestId: string, name = nameOf()) {
-  const begun = await idempotency.begin(name, { requestId, signal: AbortSignal.timeout(5_000) });
+  const begun = await idempotency.begin(name, { requestId, signal: never });
   assert.equal(begun.kind, 'claimed');
   return begun.kind === 'claimed' ? begun.claim : assert.fail();
 }
@@ -82,14 +90,14 @@ onEachStore((store) => {
     claim.noteStored(response);
     await claim.end();
 
-    clock.nowMs += dayMs - 1;
+    clock.jumpTo(clock.nowMs() + dayMs - 1);
     for (const idempotency of [one, two]) {
       assert.deepEqual(await idempotency.begin(nameOf(), { requestId: 'r2', signal: never }), { kind: 'stored', response });
       assert.deepEqual(await idempotency.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: never }), { kind: 'conflict' });
     }
     await two.removeEnded();
     assert.equal((await two.begin(nameOf(), { requestId: 'r2', signal: never })).kind, 'stored');
-    clock.nowMs += 1;
+    clock.jumpTo(clock.nowMs() + 1);
     await (await claimOf(two, 'r2', nameOf({ a: 1 }))).end();
     const rows = await database.read.selectFrom('idempotent_responses').selectAll().execute();
     assert.deepEqual(rows, []);
@@ -108,7 +116,7 @@ onEachStore((store) => {
   });
 
   test('one of many concurrent requests and processes claims a key; when it fails, another one does', async (t) => {
-    const { one, two } = await open(t, store);
+    const { one, two, database } = await open(t, store);
     let claimed = 0;
     let running = 0;
     const begun = Array.from({ length: 12 }, async (_, index) => {
@@ -117,7 +125,8 @@ onEachStore((store) => {
       if (result.kind !== 'claimed') return;
       assert.equal(++running, 1);
       claimed++;
-      await setTimeout(5);
+      // As long as another would take that was let in as well.
+      await database.read.selectFrom('idempotent_responses').selectAll().execute();
       running--;
       await result.claim.end();
     });
@@ -153,14 +162,13 @@ onEachStore((store) => {
     const { one, two } = await open(t, store);
     const claim = await claimOf(one, 'r1');
     for (const process of [one, two]) {
-      const signal = AbortSignal.timeout(5_000);
-      assert.deepEqual(await process.begin(nameOf({ a: 1 }), { requestId: 'r2', signal }), { kind: 'conflict' });
+      assert.deepEqual(await process.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: never }), { kind: 'conflict' });
     }
     await claim.end();
   });
 
   test('a key that cannot be freed because the database is away is freed when it is back', async (t) => {
-    const { database, two } = await open(t, store);
+    const { database, clock, two } = await open(t, store);
     let isAway = false;
     const troubles: unknown[] = [];
     const flaky = {
@@ -175,6 +183,7 @@ onEachStore((store) => {
       secret,
       owner: 'run_1',
       bodyBytesMax: 1,
+      clock,
       onError: (error) => void troubles.push(error),
     });
     t.after(() => one.close());
@@ -183,20 +192,21 @@ onEachStore((store) => {
     await claim.end();
     assert.equal(troubles.length, 1);
     isAway = false;
-    const begun = await two.begin(nameOf(), { requestId: 'r2', signal: AbortSignal.timeout(5_000) });
+    const begun = await two.begin(nameOf(), { requestId: 'r2', signal: never });
     assert.equal(begun.kind, 'claimed');
     if (begun.kind === 'claimed') await begun.claim.end();
   });
 
   test('a request waiting in another process gets the answer once it is stored', async (t) => {
-    const { ledger, one, two } = await open(t, store);
+    const { ledger, clock, one, two } = await open(t, store);
     const claim = await claimOf(one, 'r1');
     const waiting = [one, two, two].map((idempotency, index) =>
       idempotency.begin(nameOf(), { requestId: `w${index}`, signal: never }),
     );
     const gone = new AbortController();
     const abandoned = two.begin(nameOf(), { requestId: 'gone', signal: gone.signal });
-    await setTimeout(150);
+    // Each look of a process that waits is a quarter of a second after the last.
+    await until(() => clock.elapsedMs() > 2_000);
     gone.abort();
     assert.deepEqual(await abandoned, { kind: 'abandoned' });
     await ledger.run([reserveOf(asked('r1'), 40), { ...settleOf(asked('r1'), 30), stored: await claim.seal(response) }]);
@@ -234,7 +244,7 @@ onEachStore((store) => {
   };
   for (const [name, { charged, lost, ...change }] of Object.entries(takeovers)) {
     test(`a late settlement where ${name}: ${charged} is charged, ${lost} lost`, async (t) => {
-      const { database, clock, one, two } = await open(t, store);
+      const { database, booksClock: clock, one, two } = await open(t, store);
       // Its lease has ended, and nothing it does here renews it.
       const ledger = store.openStore(t, database, { clock });
       const { taken, expires } = change as { taken?: string; expires?: boolean };
@@ -259,7 +269,7 @@ onEachStore((store) => {
   }
 
   test('a settlement and a takeover of its key at the same moment: one of them comes first, never both', async (t) => {
-    const { database, clock, one, two } = await open(t, store);
+    const { database, booksClock: clock, one, two } = await open(t, store);
     // Of a process whose lease has ended: it keeps none.
     const late = store.openStore(t, database, { clock });
     for (let round = 0; round < 40; round++) {
@@ -270,9 +280,12 @@ onEachStore((store) => {
       const settle = { ...settleOf(asked(holdId), 1), stored: await claim.seal(response) };
       await late.run([reserveOf(asked(holdId), 1)]);
       await setOwners(database, ['run_2']);
-      await setTimeout(Math.random() * 2);
+      const settleAfterTurns = async (turns: number) => {
+        for (let turn = 0; turn < turns; turn++) await setImmediate();
+        return late.run([settle]);
+      };
       const [[settled], begun] = await Promise.all([
-        late.run([settle]),
+        settleAfterTurns(round % 10),
         two.begin(name, { requestId: `other-${round}`, signal: never }),
       ]);
       assert.equal(settled!.type, begun.kind === 'claimed' ? 'superseded' : 'charged');
@@ -303,7 +316,7 @@ onEachStore((store) => {
       owner: index % 3 === 2 ? 'run_1' : 'run_gone',
       request_id: `r${index}`,
       state: index % 3 === 0 ? ('stored' as const) : ('running' as const),
-      expires_at_ms: index % 3 === 0 ? clock.nowMs + (index % 2) : null,
+      expires_at_ms: index % 3 === 0 ? clock.nowMs() + (index % 2) : null,
     }));
     await database.write.insertInto('idempotent_responses').values(rows).execute();
     await one.removeEnded();

@@ -11,16 +11,17 @@ import type { ImageStore } from '../../src/images/image-store.ts';
 import { openLocalStore } from '../../src/images/local-store.ts';
 import { openS3Store } from '../../src/images/s3-store.ts';
 import type { ImageBytes } from '../../src/lib/image.ts';
+import { HastyClock } from '../support/test-clock.ts';
 import { s3Bucket, s3Credentials, s3Region, startS3Server, type S3Server } from '../support/s3-server.ts';
 
 const daySeconds = 86_400;
 const keepSeconds = 7 * daySeconds;
-const clock = { nowMs: 0 };
+const clock = new HastyClock();
 const folder = mkdtempSync(join(tmpdir(), 'images-'));
 let s3: S3Server;
 
 const image: ImageBytes = { bytes: Buffer.from('0123456789'.repeat(20_000)), mediaType: 'image/webp', width: 1, height: 1 };
-const open = { keepSeconds, nowMs: () => clock.nowMs };
+const open = { keepSeconds, clock };
 const never = new AbortController().signal;
 
 function openBucketStore(changes: object = {}, prefix = 'tollgate/images/') {
@@ -61,7 +62,6 @@ after(() => {
 
 for (const [name, kind] of Object.entries(kinds)) {
   const withStore = async (use: (store: ImageStore) => Promise<void>) => {
-    clock.nowMs = Date.now();
     s3.objects.clear();
     rmSync(join(folder, 'images'), { recursive: true, force: true });
     const store = kind.open();
@@ -75,7 +75,7 @@ for (const [name, kind] of Object.entries(kinds)) {
   test(`${name}: what is put is found and read, whole and in part`, () =>
     withStore(async (store) => {
       const { id, expiresAtSeconds } = await store.put(image);
-      assert.equal(expiresAtSeconds, Math.floor(clock.nowMs / 1_000) + keepSeconds);
+      assert.equal(expiresAtSeconds, Math.floor(clock.nowMs() / 1_000) + keepSeconds);
       assert.deepEqual(parseImageId(id), { expiresAtSeconds, mediaType: 'image/webp' });
       assert.deepEqual(await store.find(id), { mediaType: 'image/webp', sizeBytes: image.bytes.length });
       assert.ok((await buffer((await store.read(id, null))!)).equals(image.bytes));
@@ -121,16 +121,16 @@ for (const [name, kind] of Object.entries(kinds)) {
   test(`${name}: an image is there until its second comes, and its bytes until its day is over`, () =>
     withStore(async (store) => {
       const first = await store.put(image);
-      clock.nowMs += 2 * daySeconds * 1_000;
+      clock.jumpTo(clock.nowMs() + 2 * daySeconds * 1_000);
       const second = await store.put(image);
-      clock.nowMs = first.expiresAtSeconds * 1_000 - 1;
+      clock.jumpTo(first.expiresAtSeconds * 1_000 - 1);
       assert.ok(await store.find(first.id));
-      clock.nowMs = first.expiresAtSeconds * 1_000;
+      clock.jumpTo(first.expiresAtSeconds * 1_000);
       assert.equal(await store.find(first.id), null);
       assert.equal(await store.read(first.id, null), null);
       await store.removeExpired(never);
       assert.equal(kind.names().length, 2);
-      clock.nowMs += daySeconds * 1_000;
+      clock.jumpTo(clock.nowMs() + daySeconds * 1_000);
       await store.removeExpired(never);
       assert.deepEqual(kind.names(), [second.id]);
       await store.removeExpired(never);
@@ -140,7 +140,7 @@ for (const [name, kind] of Object.entries(kinds)) {
   test(`${name}: a removal goes through any number, and ends when it is told to`, () =>
     withStore(async (store) => {
       for (let count = 0; count < 250; count++) await store.put({ ...image, bytes: Buffer.from('small') });
-      clock.nowMs += (keepSeconds + daySeconds) * 1_000;
+      clock.jumpTo(clock.nowMs() + (keepSeconds + daySeconds) * 1_000);
       await store.removeExpired(AbortSignal.abort());
       assert.equal(kind.names().length, 250);
       await store.removeExpired(never);
@@ -152,7 +152,6 @@ for (const [name, kind] of Object.entries(kinds)) {
 }
 
 test('the folder: files are the owner’s alone, and nothing of anyone else is removed', async () => {
-  clock.nowMs = Date.now();
   const store = openLocalStore({ ...open, folder: join(folder, 'images') });
   const { id, expiresAtSeconds } = await store.put(image);
   const day = new Date(expiresAtSeconds * 1_000).toISOString().slice(0, 10).replaceAll('-', '');
@@ -161,27 +160,25 @@ test('the folder: files are the owner’s alone, and nothing of anyone else is r
   writeFileSync(join(folder, 'images', 'notes', 'mine.txt'), 'kept');
   // What a power cut left of an image goes with its day.
   writeFileSync(join(folder, 'images', day, `${id}.part`), 'half');
-  clock.nowMs += (keepSeconds + daySeconds) * 1_000;
+  clock.jumpTo(clock.nowMs() + (keepSeconds + daySeconds) * 1_000);
   await store.removeExpired(never);
   assert.deepEqual(readdirSync(join(folder, 'images')), ['notes']);
   assert.deepEqual(readdirSync(join(folder, 'images', 'notes')), ['mine.txt']);
 });
 
 test('a bucket: only our own keys are removed', async () => {
-  clock.nowMs = Date.now();
   s3.objects.clear();
   const store = openBucketStore();
   await store.put(image);
   const foreign = ['tollgate/images/20200101/mine.txt', 'tollgate/images/2020/x', 'tollgate/images/readme', 'other/20200101/y'];
   for (const key of foreign) s3.objects.set(key, { bytes: Buffer.from('kept'), type: 'text/plain' });
-  clock.nowMs += (keepSeconds + daySeconds) * 1_000;
+  clock.jumpTo(clock.nowMs() + (keepSeconds + daySeconds) * 1_000);
   await store.removeExpired(never);
   assert.deepEqual([...s3.objects.keys()].toSorted(), foreign.toSorted());
   await store.close();
 });
 
 test('a bucket: a hiccup is tried again, a refusal is told to the operator with its code', async () => {
-  clock.nowMs = Date.now();
   const store = openBucketStore();
   Object.assign(s3.failNext, { count: 2, status: 503 });
   s3.log.length = 0;

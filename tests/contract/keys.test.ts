@@ -7,6 +7,7 @@ import { keyStateOf, listKeys, searchKeys, type KeySearch } from '../../src/keys
 import { createKey, revokeKey, setKeyDisabled, updateKey } from '../../src/keys/manage-keys.ts';
 import { createLedgers } from '../../src/ledger/create-ledgers.ts';
 import { micros } from '../../src/lib/money.ts';
+import { startMs } from '../support/ledger/test-ledger.ts';
 import { onEachStore, run } from './stores.ts';
 
 const digestKey = Buffer.from('a key for digests, of these tests');
@@ -37,7 +38,7 @@ onEachStore((store) => {
     const ids: Record<string, string> = {};
     for (const name of ['active', 'later', 'disabled', 'expired', 'revoked'])
       ids[name] = (await make(database, accountId, { name })).id;
-    const nowMs = Date.now();
+    const nowMs = startMs;
     const set = (name: string, columns: string) => run(database, `update api_keys set ${columns} where id = '${ids[name]}'`);
     await set('later', `expires_at_ms = ${nowMs + 1}`);
     await set('expired', `expires_at_ms = ${nowMs}`);
@@ -117,7 +118,7 @@ async function make(database: Database, accountId: string, controls: { readonly 
 }
 
 async function search(database: Database, query: Partial<KeySearch>) {
-  return (await searchKeys(database, { nowMs: Date.now(), limit: 50, cursor: null, ...query }))!;
+  return (await searchKeys(database, { nowMs: startMs, limit: 50, cursor: null, ...query }))!;
 }
 
 function names({ keys }: Awaited<ReturnType<typeof search>>): string[] {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '../../src/db/database.ts';
 import type { Micros } from '../../src/lib/money.ts';
@@ -8,14 +9,17 @@ import { addAccount, creditOf, reserveOf, settleOf } from '../support/ledger/tes
 import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const ledgerId = 'acc:live';
+const clock = new TestClock();
+const time = { clock, databaseTime: clock.shared };
 
 onEachStore((store) => {
   test('500 concurrent requests on a balance for 137 place exactly 137 holds', async (t) => {
     const database = await openBooks(t, store);
-    const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+    const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1', ...time });
     await ledger.submit(creditOf(ledgerId, 137 * 1_000 + 999));
     const outcomes = await Promise.all(
       Array.from({ length: 500 }, (_, index) => ledger.submit(reserveOf(hold(`h${index}`), 1_000))),
@@ -29,7 +33,9 @@ onEachStore((store) => {
 
   test('500 concurrent requests under a daily cap for 41, from two ledgers on one database, place exactly 41 holds', async (t) => {
     const database = await openBooks(t, store);
-    const ledgers = await Promise.all(['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner })));
+    const ledgers = await Promise.all(
+      ['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner, ...time })),
+    );
     await ledgers[0]!.submit(creditOf(ledgerId, 1_000_000));
     const asked = Array.from({ length: 500 }, (_, index) => {
       const command = reserveOf(hold(`h${index}`), 100, { daily: 4_199 });
@@ -44,7 +50,7 @@ onEachStore((store) => {
 
   test("every other reader sees a command's effect once it was answered", async (t) => {
     const database = await openBooks(t, store);
-    const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+    const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_1', ...time });
     await ledger.submit(creditOf(ledgerId, 100));
     await ledger.submit(reserveOf(hold('a'), 60));
     assert.deepEqual(await ledger.submit(settleOf(hold('a'), 45)), {
@@ -59,7 +65,7 @@ onEachStore((store) => {
 
   test('the command line credits and debits beside a gateway that is charging', async (t) => {
     const database = await openBooks(t, store);
-    const gateway = await openLedger({ databaseUrl: database.url, owner: 'run_1' });
+    const gateway = await openLedger({ databaseUrl: database.url, owner: 'run_1', ...time });
     const admin = await openLedgerInProcess(database.url);
     await admin.submit(creditOf(ledgerId, 1_000_000));
     const charging = Promise.all(
@@ -70,7 +76,7 @@ onEachStore((store) => {
     );
     for (let index = 0; index < 20; index++) {
       await admin.submit({ ...creditOf(ledgerId, 7, `e${index}`), type: index % 2 ? 'debit' : 'credit' });
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
     await charging;
     assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 1_000_000 - 200 * 10);
@@ -84,7 +90,7 @@ onEachStore((store) => {
     const database = await store.openDatabase(t);
     await database.write.schema.dropTable('holds').execute();
     await assert.rejects(
-      openLedger({ databaseUrl: database.url, owner: 'run_1' }),
+      openLedger({ databaseUrl: database.url, owner: 'run_1', ...time }),
       /no such table: holds|relation "holds" does not exist/,
     );
   });
@@ -94,7 +100,7 @@ onEachStore((store) => {
     const kills = 5;
     const confirmed: string[] = [];
     for (let start = 0; start < kills; start++) {
-      confirmed.push(...(await chargeUntilKilled(database.url, `run_${start}`, 20 + 40 * Math.random())));
+      confirmed.push(...(await chargeUntilKilled(database.url, `run_${start}`, 1 + Math.floor(100 * Math.random()))));
     }
     await sweepAfterAnHour(t, database, store);
     const balance = await readBalance(database.read, ledgerId);
@@ -112,18 +118,27 @@ onEachStore((store) => {
   });
 });
 
-/** The ids that a charging process confirmed before it was killed, some time after its first. */
-async function chargeUntilKilled(databaseUrl: string, name: string, afterMs: number): Promise<readonly string[]> {
+/** The ids that a charging process confirmed before it was killed, which is after so many or some more. */
+async function chargeUntilKilled(databaseUrl: string, name: string, charges: number): Promise<readonly string[]> {
   const program = fileURLToPath(new URL('../support/ledger/charging-process.ts', import.meta.url));
   const child = spawn(process.execPath, [program, databaseUrl, name], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
-  for await (const bytes of child.stdout) {
-    if (output === '') setTimeout(() => child.kill('SIGKILL'), afterMs);
-    output += String(bytes);
-  }
-  assert.notEqual(output, '', 'nothing was charged before the end');
+  let isEnding = false;
   // A line cut off by the kill was not confirmed.
-  return output.split('\n').slice(0, -1);
+  const confirmed = () => output.split('\n').slice(0, -1);
+  for await (const bytes of child.stdout) {
+    output += String(bytes);
+    if (confirmed().length < charges || isEnding) continue;
+    isEnding = true;
+    // Not always just after it has confirmed something.
+    void turns(500 * Math.random()).then(() => child.kill('SIGKILL'));
+  }
+  assert.ok(confirmed().length >= charges, `it ended by itself after ${confirmed().length} charges`);
+  return confirmed();
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await setImmediate();
 }
 
 /** By then the leases of all who were killed have ended. */

@@ -16,19 +16,21 @@ import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { micros } from '../../src/lib/money.ts';
 import fc from '../support/property.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const dollar = 1_000_000;
 let accounts = 0;
 let eventIds = 0;
 
-type Books = { readonly database: Database; readonly ledger: Ledger };
+type Books = { readonly database: Database; readonly ledger: Ledger; readonly clock: TestClock };
 
 async function openBooks(t: TestContext, store: StoreKind): Promise<Books> {
   const database = await store.openDatabase(t);
-  const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_payments' });
+  const clock = new TestClock();
+  const ledger = await openLedger({ databaseUrl: database.url, owner: 'run_payments', clock, databaseTime: clock.shared });
   t.after(() => ledger.close());
-  return { database, ledger };
+  return { database, ledger, clock };
 }
 
 /** An account that is about to pay ten dollars. */
@@ -124,7 +126,7 @@ function unreliable(ledger: Ledger, faults: readonly ('before' | 'after' | 'none
 onEachStore((store) => {
   test('any order, repetition, concurrency and failure in between gives the same balance', async (t) => {
     const books = await openBooks(t, store);
-    const { database, ledger } = books;
+    const { database, ledger, clock } = books;
     const step = fc.constantFrom<Step>('refund', 'fail-refund', 'dispute', 'win', 'lose');
     const fault = fc.constantFrom<'before' | 'after' | 'none'>('before', 'after', 'none', 'none');
     const deliveries = fc.record({
@@ -142,7 +144,7 @@ onEachStore((store) => {
           .toSorted((one, other) => one.rank - other.rank);
         // Two gateways, one of which loses writes.
         const gateways = [ledger, unreliable(ledger, [...faults, 'none'])].map(
-          (either) => new Payments({ database, ledger: either, recordBooking }),
+          (either) => new Payments({ database, ledger: either, recordBooking, clock }),
         );
         for (let start = 0; start < twice.length; start += width) {
           await Promise.all(
@@ -188,9 +190,9 @@ onEachStore((store) => {
     await assert.rejects(new Payments({ ...books, ledger: broken, recordBooking }).take(news), /injected/);
     assert.equal(await balanceUsd(books, paying.accountId), 0);
     const payments = new Payments({ ...books, recordBooking });
-    await payments.bookWhatIsLeft(Date.now() - 60_000);
+    await payments.bookWhatIsLeft(books.clock.nowMs() - 60_000);
     assert.equal(await balanceUsd(books, paying.accountId), 0, 'it is not old enough to be anybody’s');
-    await payments.bookWhatIsLeft(Date.now() + 1);
+    await payments.bookWhatIsLeft(books.clock.nowMs() + 1);
     await payments.take(news);
     assert.equal(await balanceUsd(books, paying.accountId), 10);
     const log = await books.database.read.selectFrom('audit_log').selectAll().where('subject', '=', paying.paymentId).execute();

@@ -2,7 +2,8 @@
 // name it wrongly. The client's journal is compared with the books after each.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { DatabaseUnusable } from '../../src/db/database-error.ts';
 import { connectPool } from '../../src/db/postgres-pool.ts';
@@ -12,6 +13,7 @@ import { openLedger, openLedgerInProcess } from '../../src/ledger/open-ledger.ts
 import { ledgerPool } from '../../src/ledger/postgres-ledger.ts';
 import { PostgresLease } from '../../src/ledger/postgres-lease.ts';
 import { PostgresStore } from '../../src/ledger/postgres-store.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { readBalance } from '../../src/ledger/queries.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { createDatabase, createEmptyDatabase, databaseNameOf, postgresServer, startPostgres } from '../support/postgres.ts';
@@ -27,7 +29,7 @@ test(
     const server = await postgresServer();
     let cut = 0;
     for (let round = 0; round < 40; round++) {
-      await sleep(5 + Math.random() * 40);
+      await chargeMore(journal, 1 + Math.random() * 40);
       cut += await server.cutConnections(databaseNameOf(database.url));
     }
     await finish({ database, ledgers, journal, charging });
@@ -43,11 +45,10 @@ test(
     const server = await startPostgres();
     const { database, ledgers, journal, charging } = await startCharging(t, await server.createDatabase());
     for (const mode of ['fast', 'immediate', 'fast', 'immediate'] as const) {
-      await sleep(100 + Math.random() * 100);
-      const before = journal.size;
+      await chargeMore(journal, 50 + Math.random() * 50);
       await server.restart(mode, 200);
-      await until(() => journal.size >= before + 50);
     }
+    await chargeMore(journal, 50);
     await finish({ database, ledgers, journal, charging });
     t.diagnostic(`4 restarts: ${journal.size} charges, 0 lost, 0 double, 0 held`);
   },
@@ -60,11 +61,15 @@ test('a transaction whose commit was never answered is found again by its ids, o
   const store = new PostgresStore(pool);
   const server = await postgresServer();
   await store.run([creditOf('acc:live', creditMicros)]);
+  const cutAfterTurns = async (turns: number) => {
+    for (let turn = 0; turn < turns; turn++) await setImmediate();
+    return server.cutConnections(databaseNameOf(database.url));
+  };
   let unknown = 0;
   for (let round = 0; round < 60; round++) {
     const asked = { holdId: `h${round}`, ledgerId: 'acc:live', keyId: 'k' } as const;
     const batch = [reserveOf(asked, 10), settleOf(asked, 7)];
-    const cutting = sleep(Math.random() * 4).then(() => server.cutConnections(databaseNameOf(database.url)));
+    const cutting = cutAfterTurns(Math.random() * 200);
     let replies = null;
     while (replies === null) {
       replies = await store.run(batch).catch(() => {
@@ -95,7 +100,8 @@ test('a batch that waits for a lock sees what was done meanwhile, not what was t
   await blocker.query('begin');
   await blocker.query(`select from ledgers where id = 'acc:live' for update`);
   const charges = [store.run([settleOf(asked, 60)]), store.run([settleOf(asked, 60)])];
-  await sleep(100);
+  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until(async () => (await sql.raw(waiting).execute(database.read)).rows.length === 2);
   await blocker.query('commit');
   blocker.release();
   const replies = (await Promise.all(charges)).flat();
@@ -215,7 +221,9 @@ type Charging = {
 /** Two replicas that charge one account as fast as they can. */
 async function startCharging(t: TestContext, url?: string): Promise<Charging> {
   const { database } = await openBooks(t, url);
-  const ledgers = await Promise.all(['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner })));
+  const ledgers = await Promise.all(
+    ['run_1', 'run_2'].map((owner) => openLedger({ databaseUrl: database.url, owner, clock: systemClock })),
+  );
   await ledgers[0]!.submit(creditOf('acc:live', creditMicros));
   const journal = new Set<string>();
   const charging = { isOver: false, done: Promise.resolve() as Promise<unknown> };
@@ -233,6 +241,12 @@ async function startCharging(t: TestContext, url?: string): Promise<Charging> {
     ledgers.flatMap((ledger, index) => Array.from({ length: 8 }, (_, lane) => chargeOn(ledger, `${index + 1}-${lane}`))),
   );
   return { database, ledgers, journal, charging };
+}
+
+/** Resolves when so many more were charged. */
+async function chargeMore(journal: ReadonlySet<string>, count: number): Promise<void> {
+  const target = journal.size + count;
+  await until(() => journal.size >= target);
 }
 
 async function finish({ database, ledgers, journal, charging }: Charging): Promise<void> {
@@ -255,7 +269,6 @@ async function again<Result>(query: () => Promise<Result>): Promise<Result> {
       return await query();
     } catch (error) {
       if (tries === 20) throw error;
-      await sleep(20);
     }
   }
 }

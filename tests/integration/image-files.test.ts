@@ -15,6 +15,7 @@ import { readImage, type ImageBytes } from '../../src/lib/image.ts';
 import { linkBaseOf } from '../../src/server/image-files.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { s3Bucket, s3Credentials, s3Region, startS3Server } from '../support/s3-server.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 
 const png = await sharp({
   create: { width: 640, height: 480, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 50 }, background: 'red' },
@@ -29,13 +30,13 @@ const stallMs = 400;
 const s3 = await startS3Server();
 after(() => s3.close());
 
-type Kind = { readonly storage: object; readonly open: (program: Program, nowMs: () => number) => ImageStore };
+type Kind = { readonly storage: object; readonly open: (program: Program, clock: Clock) => ImageStore };
 
 const endpoint = `http://127.0.0.1:${s3.port}`;
 const kinds: Readonly<Record<string, Kind>> = {
   'a folder': {
     storage: { kind: 'local' },
-    open: ({ dataDir }, nowMs) => openLocalStore({ folder: join(dataDir, 'images'), keepSeconds, nowMs }),
+    open: ({ dataDir }, clock) => openLocalStore({ folder: join(dataDir, 'images'), keepSeconds, clock }),
   },
   'a bucket': {
     storage: {
@@ -46,9 +47,9 @@ const kinds: Readonly<Record<string, Kind>> = {
       access_key_id: s3Credentials.accessKeyId,
       secret_access_key: s3Credentials.secretAccessKey,
     },
-    open: (_program, nowMs) => {
+    open: (_program, clock) => {
       const bucket = { endpoint, region: s3Region, bucket: s3Bucket, pathStyle: true, ...s3Credentials };
-      return openS3Store({ bucket, prefix: 'tollgate/images/', keepSeconds, nowMs });
+      return openS3Store({ bucket, prefix: 'tollgate/images/', keepSeconds, clock });
     },
   },
 };
@@ -63,7 +64,7 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     /** As the program itself stores and signs it, `ageSeconds` ago. */
     async function store(what: ImageBytes = image, ageSeconds = 0): Promise<string> {
-      const images = kind.open(program, () => Date.now() - ageSeconds * 1_000);
+      const images = kind.open(program, { ...systemClock, nowMs: () => Date.now() - ageSeconds * 1_000 });
       const stored = await images.put(what);
       await images.close();
       const secret = loadSecret(program.secretEnv, program.dataDir, { isShared: false });

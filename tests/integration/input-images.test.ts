@@ -14,6 +14,7 @@ import { fetchWithOwnLinks } from '../../src/images/own-links.ts';
 import { readInputImages } from '../../src/images/read-input-images.ts';
 import { createSafeFetch } from '../../src/images/safe-fetch.ts';
 import { readImage } from '../../src/lib/image.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 
 const draw = (width: number) => sharp({ create: { width, height: 4, channels: 3, background: 'green' } });
 const png = await draw(1).png().toBuffer();
@@ -23,7 +24,7 @@ const dataUrl = `data:image/png;base64,${png.toString('base64')}`;
 let answer: RequestListener = (_request, response) => response.end(jpeg);
 const server = createServer((request, response) => answer(request, response));
 const folder = mkdtempSync(join(tmpdir(), 'inputs-'));
-const store = openLocalStore({ folder, keepSeconds: 3_600, nowMs: Date.now });
+const store = openLocalStore({ folder, keepSeconds: 3_600, clock: systemClock });
 const links = createImageLinks(Buffer.from('the secret of this installation'));
 let url = '';
 
@@ -41,8 +42,8 @@ function read(texts: readonly string[], changes: Partial<Parameters<typeof readI
   const fetcher = fetchWithOwnLinks({
     links,
     store,
-    nowMs: Date.now,
-    fetcher: createSafeFetch({ allowedHosts: [new URL(url).host] }),
+    nowMs: systemClock.nowMs,
+    fetcher: createSafeFetch({ allowedHosts: [new URL(url).host], clock: systemClock }),
   });
   return readInputImages(texts, { max: 16, fetcher, signal: new AbortController().signal, field: 'images', ...changes });
 }

@@ -11,6 +11,7 @@ import type { Resolve } from '../../src/images/resolve-name.ts';
 import { createSafeFetch, type SafeFetchOptions } from '../../src/images/safe-fetch.ts';
 import { hostileAnswers, hostileUrls } from '../support/hostile-urls.ts';
 import fc from '../support/property.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 
 const publicAddress = '93.184.215.14';
 const png = await sharp({ create: { width: 9, height: 4, channels: 3, background: 'green' } })
@@ -67,8 +68,8 @@ const limits = () => ({
   signal: new AbortController().signal,
 });
 
-function fetcherWith(options: SafeFetchOptions = {}) {
-  const fetcher = createSafeFetch({ openConnector: toServer, resolve: resolveAsSystem, ...options });
+function fetcherWith(options: Partial<SafeFetchOptions> = {}) {
+  const fetcher = createSafeFetch({ clock: systemClock, openConnector: toServer, resolve: resolveAsSystem, ...options });
   return (url: string, changes: Partial<ReturnType<typeof limits>> = {}) => fetcher(url, { ...limits(), ...changes });
 }
 

@@ -29,7 +29,8 @@ export class TestClock implements Clock {
     this.#moveTo(0);
   }
 
-  readonly nowMs = (): number => this.#startMs + this.#elapsedMs;
+  /** Whole milliseconds, as `Date.now` has them. */
+  readonly nowMs = (): number => Math.floor(this.#startMs + this.#elapsedMs);
 
   readonly elapsedMs = (): number => this.#elapsedMs;
 
