@@ -1,33 +1,38 @@
 // A request with an Idempotency-Key runs once, is charged once, and is answered the same each time, whoever leaves, waits or asks again.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import {
   isSuccess,
   numberedAnswers as answers,
   numberedContent as content,
-  slowly,
   withoutComment,
 } from '../support/numbered-answers.ts';
-import { answerStatus, framesText } from '../support/upstream.ts';
-import type { Program } from '../support/program.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
+import { answerStatus, behind, framesText } from '../support/upstream.ts';
 
 const keepAliveMs = 100;
 const bodyLimitBytes = 20_000;
-let gateway: TestGateway<Program>;
+const dayMs = 24 * 3_600_000;
+let clock: TestClock;
+let gateway: TestGateway<RunningApp>;
 let keys = 0;
 
 before(async () => {
-  gateway = await startGatewayProgram({
+  const config = {
     limits: { stream_keep_alive_ms: keepAliveMs },
     idempotency: { body_limit_bytes: bodyLimitBytes },
     log: { level: 'info' },
-  });
+  };
+  clock = new TestClock();
+  gateway = await startGateway(config, { clock });
 });
 after(() => gateway.stop());
 
@@ -55,6 +60,12 @@ function assertReplay(reply: Reply, first: Reply): void {
   assert.notEqual(reply.requestId, first.requestId);
 }
 
+/** Until one request is with the upstream, whose `earlier` requests are older, and all others wait for it. */
+async function oneRunsOf(count: number, earlier: number): Promise<void> {
+  await gateway.upstream.request(earlier);
+  await until(() => gateway.program.app.gateway.runs.count === count);
+}
+
 async function charges(key: string): Promise<number> {
   return (await gateway.get('/v1/usage', { key })).json<{ data: object[] }>().data.length;
 }
@@ -79,10 +90,16 @@ for (const at of endpoints) {
       });
 
       test('of 20 at once one runs, one is charged, and all are answered alike', async () => {
-        gateway.upstream.on(at.upstreamPath, answers(at, { delayMs: 300 }));
+        const gate = Promise.withResolvers<void>();
+        gateway.upstream.on(at.upstreamPath, behind(gate.promise, answers(at)));
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, newName(), { stream });
-        const replies = await Promise.all(Array.from({ length: 20 }, () => ask()));
+        const earlier = gateway.upstream.requests.length;
+        const asked = Promise.all(Array.from({ length: 20 }, () => ask()));
+        await oneRunsOf(20, earlier);
+        await clock.advance(2 * keepAliveMs);
+        gate.resolve();
+        const replies = await asked;
         assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
         assert.equal(new Set(replies.map(({ text }) => withoutComment(text))).size, 1);
         const costs = replies.map((reply) => reply.costMicros).filter((micros) => micros !== 0);
@@ -103,8 +120,13 @@ for (const at of endpoints) {
         assert.equal(runs(), 2);
 
         const other = asker(at, key, newName(), { stream });
-        gateway.upstream.on(at.upstreamPath, slowly(answerStatus(500)), slowly(answers(at)));
-        const replies = await Promise.all([other.ask(), other.ask(), other.ask()]);
+        const gate = Promise.withResolvers<void>();
+        gateway.upstream.on(at.upstreamPath, behind(gate.promise, answerStatus(500)), answers(at));
+        const earlier = gateway.upstream.requests.length;
+        const asked = Promise.all([other.ask(), other.ask(), other.ask()]);
+        await oneRunsOf(3, earlier);
+        gate.resolve();
+        const replies = await asked;
         const [failed, ...succeeded] = replies.toSorted(
           (one, two) => Number(isSuccess(one, stream)) - Number(isSuccess(two, stream)),
         );
@@ -116,14 +138,19 @@ for (const at of endpoints) {
       });
 
       test('a client that leaves finds the whole answer when it comes back', async () => {
-        gateway.upstream.on(at.upstreamPath, answers(at, { delayMs: 100, paceMs: 50 }));
+        const gate = Promise.withResolvers<void>();
+        gateway.upstream.on(at.upstreamPath, answers(at, { gate: gate.promise }));
         const { key } = await newKey();
         const { leave, ask, runs } = asker(at, key, newName(), { stream });
+        const earlier = gateway.upstream.requests.length;
         const { request, response } = leave();
         if (stream) await once(await response, 'data');
-        else await gateway.upstream.request(gateway.upstream.requests.length);
+        else await gateway.upstream.request(earlier);
         request.destroy();
-        const reply = await ask();
+        const asked = ask();
+        await oneRunsOf(2, earlier);
+        gate.resolve();
+        const reply = await asked;
         assert.equal(reply.status, 200);
         assert.match(reply.text, / 1/);
         if (!stream) assert.equal(reply.headers['x-service-cache'], 'idempotent-replay');
@@ -140,13 +167,15 @@ for (const at of endpoints) {
 
 test('another body, or another path, under the same key is a conflict; another API key has names of its own', async () => {
   const [chat, messages] = [endpoint('chat'), endpoint('messages')];
-  gateway.upstream.on(chat.upstreamPath, answers(chat, { delayMs: 200 }));
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, answers(chat, { gate: gate.promise }));
   gateway.upstream.on(messages.upstreamPath, answers(messages));
   const { key, account } = await newKey();
   const name = newName();
   const { ask, runs } = asker(chat, key, name);
+  const earlier = gateway.upstream.requests.length;
   const first = ask();
-  await setTimeout(100);
+  await gateway.upstream.request(earlier);
   const conflicts = async () => [
     await ask({ temperature: 0 }),
     await ask({ stream: true }),
@@ -154,6 +183,7 @@ test('another body, or another path, under the same key is a conflict; another A
   ];
   for (const reply of await conflicts())
     assert.deepEqual([reply.status, reply.error.code], [422, 'idempotency_conflict'], reply.text);
+  gate.resolve();
   assert.equal((await first).status, 200);
   for (const reply of await conflicts()) assert.equal(reply.status, 422);
   const { key: otherKey } = await newKey({ account });
@@ -185,10 +215,10 @@ test('a replay needs no balance and no room under the caps, but the model list a
       .execute();
   await setPosted(0);
   await setKey({ daily_cap_micros: 0, monthly_cap_micros: 0 });
-  await setTimeout(1_500);
+  await noticeKeyChanges(gateway, { clock });
   assertReplay(await ask(), first);
   await setKey({ models: JSON.stringify(['claude-haiku-4-5']) });
-  await setTimeout(1_500);
+  await noticeKeyChanges(gateway, { clock });
   assert.equal((await ask()).error.code, 'model_not_allowed_for_key');
   // As it was, since the books are proved at the end.
   await setPosted(5_000_000 - first.costMicros!);
@@ -202,25 +232,43 @@ test('after 24 hours the key is new', async () => {
   const { id, key } = await newKey();
   const { ask, runs } = asker(chat, key, newName());
   const first = await ask();
-  const table = gateway.database.write.updateTable('idempotent_responses').where('key_id', '=', id);
   const row = await gateway.database.read
     .selectFrom('idempotent_responses')
     .selectAll()
     .where('key_id', '=', id)
     .executeTakeFirstOrThrow();
-  assert.equal(row.expires_at_ms! - row.stored_at_ms!, 24 * 3_600_000);
+  assert.equal(row.expires_at_ms! - row.stored_at_ms!, dayMs);
   assert.ok(!Buffer.from(row.body!).includes('one two'), 'it is encrypted');
-  await table.set({ expires_at_ms: Date.now() + 5_000 }).execute();
+  clock.jumpTo(row.expires_at_ms! - 1);
   assertReplay(await ask(), first);
-  // Memory need not know what is written behind its back.
-  await gateway.program.kill();
-  await table.set({ expires_at_ms: Date.now() - 1 }).execute();
-  await gateway.program.start();
+  clock.jumpTo(row.expires_at_ms! + 1);
   const second = await ask({ temperature: 1 });
+  assert.equal(second.status, 200, second.text);
   assert.equal(second.headers['x-service-cache'], undefined);
   assertReplay(await ask({ temperature: 1 }), second);
   assert.equal(runs(), 2);
 });
+
+test('a gateway that was started anew still has the answer, for what is left of the 24 hours', async () => {
+  const chat = endpoint('chat');
+  gateway.upstream.on(chat.upstreamPath, answers(chat));
+  const { key } = await newKey();
+  const { ask, runs } = asker(chat, key, newName());
+  const first = await ask();
+  clock.jumpTo(clock.nowMs() + dayMs - 1);
+  await restart();
+  assertReplay(await ask(), first);
+  clock.jumpTo(clock.nowMs() + 1);
+  await restart();
+  assert.ok((await ask()).costMicros! > 0);
+  assert.equal(runs(), 2);
+});
+
+/** Memory has nothing then. */
+async function restart(): Promise<void> {
+  await gateway.program.terminate();
+  await gateway.program.start();
+}
 
 for (const stream of [false, true]) {
   test(`an answer that is too long to be kept is not run twice, ${stream ? 'streamed' : 'whole'}`, async () => {
@@ -238,25 +286,37 @@ for (const stream of [false, true]) {
 
 test('an answer that ends long after its client has left is waited for', async () => {
   const chat = endpoint('chat');
-  // Without a key its upstream would be stopped five seconds after the client has left.
-  gateway.upstream.on(chat.upstreamPath, answers(chat, { delayMs: 6_500 }));
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, answers(chat, { gate: gate.promise }));
   const { key } = await newKey();
+  const earlier = gateway.upstream.requests.length;
   const { leave, ask, runs } = asker(chat, key, newName());
   const { request } = leave();
-  await gateway.upstream.request(gateway.upstream.requests.length);
+  const { request: unnamed } = gateway.open(chat.path, { key, body: chat.body({ seed: 1 }) });
+  await gateway.upstream.request(earlier + 1);
   request.destroy();
+  unnamed.destroy();
+  // Without a key its upstream is stopped five seconds after the client has left.
+  await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 1, { stepMs: 500 });
+  await clock.advance(10_000);
+  gate.resolve();
   const reply = await ask();
   assert.deepEqual([reply.status, reply.headers['x-service-cache']], [200, 'idempotent-replay'], reply.text);
-  assert.equal(runs(), 1);
+  assert.equal(runs(), 2);
 });
 
 test('an unbegun stream that waits is told of an error in its stream', async () => {
   const chat = endpoint('chat');
-  gateway.upstream.on(chat.upstreamPath, slowly(slowly(answers(chat, { text: 'word '.repeat(5_000) }))));
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, behind(gate.promise, answers(chat, { text: 'word '.repeat(5_000) })));
   const { key } = await newKey();
   const { ask } = asker(chat, key, newName(), { stream: true });
-  const replies = await Promise.all([ask(), ask()]);
-  const told = replies.find(({ text }) => text.includes('idempotency_body_not_retained'));
+  const earlier = gateway.upstream.requests.length;
+  const asked = Promise.all([ask(), ask()]);
+  await oneRunsOf(2, earlier);
+  await clock.advance(2 * keepAliveMs);
+  gate.resolve();
+  const told = (await asked).find(({ text }) => text.includes('idempotency_body_not_retained'));
   assert.equal(told?.status, 200);
   assert.ok(!told.text.includes('[DONE]'));
 });
@@ -299,22 +359,3 @@ function withoutIds(text: string): string {
     .replaceAll('event: ping\ndata: {"type":"ping"}\n\n', '')
     .replaceAll(/(resp|chatcmpl|msg|item|rs|fc)_?-?[\w]+|"created(_at)?":\d+/g, '');
 }
-
-test('a killed process leaves the key free, and nothing charged', async () => {
-  const chat = endpoint('chat');
-  const { key, account } = await newKey();
-  const { ask, leave, runs } = asker(chat, key, newName());
-  gateway.upstream.on(chat.upstreamPath, () => {}, answers(chat));
-  leave().request.on('error', () => {});
-  await gateway.upstream.request(gateway.upstream.requests.length);
-  await gateway.program.kill();
-  await gateway.program.start();
-  assert.equal((await gateway.balance(account)).postedMicros, 5_000_000);
-  const first = await ask();
-  assert.equal(first.status, 200);
-  await gateway.program.kill();
-  await gateway.program.start();
-  assertReplay(await ask(), first);
-  assert.equal(runs(), 2);
-  assert.equal(await charges(key), 1);
-});

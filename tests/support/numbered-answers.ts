@@ -3,21 +3,27 @@ import { setTimeout } from 'node:timers/promises';
 import { streamFrames, wholeAnswer } from './answers.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Reply } from './http.ts';
-import { answerJson, answerSse, type Script } from './upstream.ts';
+import { answerJson, framesText, type Script } from './upstream.ts';
 
 export const numberedContent = { text: 'one two three four', tokens: { input: 100, output: 20 } };
 
-export function numberedAnswers({ name }: Endpoint, { delayMs = 0, paceMs = 0, text = numberedContent.text } = {}): Script {
+/** `gate`: a whole answer, or all but the first word of a stream, comes once it has opened. */
+export function numberedAnswers(
+  { name }: Endpoint,
+  { gate, text = numberedContent.text }: { readonly gate?: Promise<void>; readonly text?: string } = {},
+): Script {
   let count = 0;
   return async (response, request) => {
     const numbered = { ...numberedContent, text: `${text} ${++count}` };
-    await setTimeout(delayMs);
     const { start, deltas, end } = streamFrames(name, numbered);
-    const isStream = (request.body as { stream?: boolean }).stream === true;
-    return (isStream ? answerSse([...start, ...deltas, ...end], { paceMs }) : answerJson(wholeAnswer(name, numbered)))(
-      response,
-      request,
-    );
+    if ((request.body as { stream?: boolean }).stream !== true) {
+      await gate;
+      return answerJson(wholeAnswer(name, numbered))(response, request);
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(framesText([...start, ...deltas.slice(0, 1)]));
+    await gate;
+    response.end(framesText([...deltas.slice(1), ...end]));
   };
 }
 
