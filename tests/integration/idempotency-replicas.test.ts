@@ -1,128 +1,128 @@
 // Idempotency-Keys over several gateways on one PostgreSQL database: whichever is asked, a request runs once.
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { once } from 'node:events';
+import { test } from 'node:test';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { hooksOfFile } from '../support/file-hooks.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { send, type Reply } from '../support/http.ts';
-import type { Program } from '../support/program.ts';
-import { startReplicaPrograms } from '../support/replicas.ts';
-import { framesText, hang, type LocalUpstream, type Script } from '../support/upstream.ts';
+import { open, send } from '../support/http.ts';
+import { startReplicas } from '../support/replicas.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until, whileTimePasses } from '../support/until.ts';
+import { behind, framesText, type Script } from '../support/upstream.ts';
+import { scaled } from '../support/volume.ts';
 
 const chat = endpoint('chat');
-const duplicates = Number(process.env['TOLLGATE_DUPLICATES'] ?? 1_000);
+const duplicates = scaled(240, 1_000);
+/** As many as the client of the tests opens connections to three gateways. */
+const atOnceMax = 300;
 const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
 const answer = answerContent('chat', content);
-let upstream: LocalUpstream;
-let replicas: readonly Program[];
-let setup: TestGateway;
 
-const hooks = hooksOfFile();
-before(async () => {
-  ({ replicas, setup, upstream } = await startReplicaPrograms(hooks, { count: 3 }));
+type Named = { readonly key: string; readonly name: string; readonly stream?: boolean };
+
+const sent = ({ key, name, stream = false }: Named) => ({
+  key,
+  headers: { 'idempotency-key': name },
+  body: chat.body({ stream }),
 });
+const ask = (replica: RunningApp, named: Named) => send(replica.url + chat.path, sent(named));
 
-const ask = (replica: Program, { key, name, stream = false }: { key: string; name: string; stream?: boolean }) =>
-  send(replica.url + chat.path, { key, headers: { 'idempotency-key': name }, body: chat.body({ stream }) });
-
-void describe('gateways on one database', () => {
-  for (const stream of [false, true]) {
-    test(
-      `of ${duplicates} ${stream ? 'streams' : 'requests'} at once on three gateways one runs and one is charged`,
-      { timeout: 60_000 },
-      async () => {
-        const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
-        upstream.on(chat.upstreamPath, async (response, request) => {
-          await setTimeout(500);
-          return answer(response, request);
-        });
-        const earlier = upstream.requests.length;
-        const replies = await Promise.all(
-          Array.from({ length: duplicates }, (_, index) => ask(replicas[index % 3]!, { key, name: 'order-1', stream })),
-        );
-        assert.ok(replies.every(({ status }) => status === 200));
-        assert.equal(new Set(replies.map(({ text }) => text.replace(/^: .*\n\n/gm, ''))).size, 1);
-        assert.equal(replies.filter((reply) => reply.costMicros !== 0).length, 1);
-        assert.equal(upstream.requests.length - earlier, 1);
-        const charges = await setup.database.read
-          .selectFrom('charges')
-          .select('cost_micros')
-          .where('ledger_id', '=', `${account}:live`)
-          .execute();
-        assert.equal(charges.length, 1);
-        assert.equal((await setup.balance(account)).postedMicros, 5_000_000 - charges[0]!.cost_micros);
-      },
-    );
-  }
-
-  test('what a killed gateway ran, another runs when its lease has ended; it is charged once', { timeout: 100_000 }, async () => {
+for (const stream of [false, true]) {
+  test(`of ${duplicates} ${stream ? 'streams' : 'requests'} at once on three gateways one runs and one is charged`, async (t) => {
+    const clock = new TestClock();
+    const { replicas, setup, upstream } = await startReplicas(t, { count: 3, clock });
     const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
-    upstream.on(chat.upstreamPath, hang, answer);
-    const earlier = upstream.requests.length;
-    const lost = ask(replicas[1]!, { key, name: 'order-1' }).catch(() => null);
-    await upstream.request(earlier);
-    await replicas[1]!.kill();
-    assert.equal(await lost, null);
-    const reply = await ask(replicas[2]!, { key, name: 'order-1' });
-    assert.equal(reply.status, 200, reply.text);
-    assert.ok(reply.costMicros! > 0);
-    const replayed = await ask(replicas[0]!, { key, name: 'order-1' });
-    assert.equal(replayed.text, reply.text);
-    assert.equal(replayed.costMicros, 0);
-    assert.equal(upstream.requests.length - earlier, 2);
-    assert.equal((await setup.balance(account)).postedMicros, 5_000_000 - reply.costMicros!);
+    const gate = Promise.withResolvers<void>();
+    upstream.on(chat.upstreamPath, behind(gate.promise, answer));
+    const asked = Promise.all(
+      Array.from({ length: duplicates }, (_, index) => ask(replicas[index % 3]!, { key, name: 'order-1', stream })),
+    );
+    const running = () => replicas.reduce((sum, { app }) => sum + app.gateway.runs.count, 0);
+    await until(() => running() === Math.min(duplicates, atOnceMax));
+    gate.resolve();
+    const replies = await whileTimePasses(clock, asked);
+    assert.ok(replies.every(({ status }) => status === 200));
+    assert.equal(new Set(replies.map(({ text }) => text.replace(/^: .*\n\n/gm, ''))).size, 1);
+    assert.equal(replies.filter((reply) => reply.costMicros !== 0).length, 1);
+    assert.equal(upstream.requests.length, 1);
+    const charges = await setup.database.read
+      .selectFrom('charges')
+      .select('cost_micros')
+      .where('ledger_id', '=', `${account}:live`)
+      .execute();
+    assert.equal(charges.length, 1);
+    assert.equal((await setup.balance(account)).postedMicros, 5_000_000 - charges[0]!.cost_micros);
   });
+}
 
-  test(
-    'a gateway that was paused beyond its lease charges nothing for what another has run since',
-    { timeout: 60_000 },
-    async () => {
-      const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
-      const [paused, , other] = replicas as [Program, Program, Program];
-      const names = [
-        { key, name: 'order-1', stream: false },
-        { key, name: 'order-2', stream: true },
-      ];
-      const resumed = Promise.withResolvers<void>();
-      const earlier = upstream.requests.length;
-      upstream.on(chat.upstreamPath, beginThen(resumed.promise), beginThen(resumed.promise), answer);
-      const late = names.map((name) => ask(paused, name));
-      await upstream.request(earlier + 1);
-      // The stream's first frames are on their way to its client.
-      await setTimeout(200);
-      process.kill(paused.pid, 'SIGSTOP');
-      try {
-        await setup.database.write.updateTable('hold_owners').set({ expires_at_ms: 1 }).where('pid', '=', paused.pid).execute();
-        const replies = await Promise.all(names.map((name) => ask(other, name)));
-        assert.deepEqual(
-          replies.map(({ status }) => status),
-          [200, 200],
-        );
-        resumed.resolve();
-        process.kill(paused.pid, 'SIGCONT');
-        const [whole, stream] = (await Promise.all(late)) as [Reply, Reply];
-        assert.deepEqual([whole.status, whole.error.code], [503, 'upstream_unavailable'], whole.text);
-        assert.match(whole.error.message, /has taken its place/);
-        assert.match(stream.text, /"content":" two"[^]*upstream_unavailable/);
-        assert.doesNotMatch(stream.text, /\[DONE\]|cost_micros/);
+test('what a gateway runs that stands still, another runs when the lease has ended; the first charges nothing for it', async (t) => {
+  const [clock, stopped] = [new TestClock(), new TestClock()];
+  const { replicas, setup, upstream } = await startReplicas(t, { count: 3, clock: [stopped, clock, clock] });
+  const [paused, other, third] = replicas as [RunningApp, RunningApp, RunningApp];
+  const { key, account } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+  const resumed = Promise.withResolvers<void>();
+  const late = beginThen(resumed.promise);
+  upstream.on(chat.upstreamPath, late, late, answer);
+  const [whole, stream] = [
+    { key, name: 'order-1', stream: false },
+    { key, name: 'order-2', stream: true },
+  ];
+  const lateWhole = ask(paused, whole);
+  const lateStream = await open(paused.url + chat.path, sent(stream)).response;
+  let lateText = '';
+  lateStream.on('data', (piece: Buffer) => (lateText += piece.toString()));
+  await until(() => lateText.includes('"content":" two"') && upstream.requests.length === 2);
+  try {
+    const asked = Promise.all([ask(other, whole), ask(other, stream)]);
+    await until(() => other.app.gateway.runs.count === 2);
+    for (let seconds = 10; seconds <= 30; seconds += 10) {
+      await clock.advance(10_000);
+      await looksSeveralTimes(setup, clock);
+      assert.equal(upstream.requests.length, 2, `${seconds} seconds of a lease of 40`);
+    }
+    await clock.advance(20_000);
+    const replies = await whileTimePasses(clock, asked);
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200],
+    );
+    assert.ok(replies.every(({ costMicros }) => costMicros! > 0));
 
-        const replays = await Promise.all(names.map((name) => ask(paused, name)));
-        assert.deepEqual(
-          replays.map(({ text, costMicros }) => [text, costMicros]),
-          replies.map(({ text }) => [text.replace(/^: .*\n\n/gm, ''), 0]),
-        );
-        const costs = replies.reduce((sum, { costMicros }) => sum + costMicros!, 0);
-        const { postedMicros, heldMicros } = await setup.balance(account);
-        assert.deepEqual([postedMicros, heldMicros], [5_000_000 - costs, 0]);
-        assert.deepEqual(await lossesOf(account), [true, true]);
-      } finally {
-        process.kill(paused.pid, 'SIGCONT');
-      }
-    },
-  );
+    stopped.jumpTo(clock.nowMs());
+    resumed.resolve();
+    const told = await lateWhole;
+    assert.deepEqual([told.status, told.error.code], [503, 'upstream_unavailable'], told.text);
+    assert.match(told.error.message, /has taken its place/);
+    if (!lateStream.readableEnded) await once(lateStream, 'end');
+    assert.match(lateText, /"content":" two"[^]*upstream_unavailable/);
+    assert.doesNotMatch(lateText, /\[DONE\]|cost_micros/);
+
+    for (const replica of [paused, third]) {
+      const replays = await Promise.all([ask(replica, whole), ask(replica, stream)]);
+      assert.deepEqual(
+        replays.map(({ text, costMicros }) => [text, costMicros]),
+        replies.map(({ text }) => [text.replace(/^: .*\n\n/gm, ''), 0]),
+      );
+    }
+    assert.equal(upstream.requests.length, 4);
+    const costs = replies.reduce((sum, { costMicros }) => sum + costMicros!, 0);
+    const { postedMicros, heldMicros } = await setup.balance(account);
+    assert.deepEqual([postedMicros, heldMicros], [5_000_000 - costs, 0]);
+    assert.deepEqual(await lossesOf(setup, account), [true, true]);
+  } finally {
+    resumed.resolve();
+  }
 });
+
+/** Who waits for another gateway looks every 250 ms of its clock, and has its answer from the database in real time. */
+async function looksSeveralTimes({ database }: TestGateway, clock: TestClock): Promise<void> {
+  for (let time = 0; time < 10; time++) {
+    await clock.advance(250);
+    await database.read.selectFrom('idempotent_responses').select('state').execute();
+  }
+}
 
 /** Some of a stream at once; the rest, or all of a whole answer, when the time has come. */
 function beginThen(come: Promise<void>): Script {
@@ -140,7 +140,7 @@ function beginThen(come: Promise<void>): Script {
 }
 
 /** Whether each request that was free because another had its key cost the operator something. */
-async function lossesOf(account: string): Promise<boolean[]> {
+async function lossesOf(setup: TestGateway, account: string): Promise<boolean[]> {
   const entries = await setup.database.read
     .selectFrom('entries')
     .select('loss_micros')
