@@ -7,8 +7,10 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerBytes, framesText } from '../support/upstream.ts';
+import { answerBytes, framesText, thenHang } from '../support/upstream.ts';
 
 const sliceTokens = 256;
 /** The floor below which no answer is begun. */
@@ -23,25 +25,23 @@ const silentThinker = {
   prices: pairPrices,
 };
 
-let gateway: TestGateway;
+const clock = new TestClock();
+let gateway: TestGateway<RunningApp>;
 
 before(async () => {
-  gateway = await startGateway({
-    models: { ...pairModels, 'silent-thinker': silentThinker },
-    limits: { hold_slice_tokens: sliceTokens },
-    log: { level: 'error' },
-  });
+  const models = { ...pairModels, 'silent-thinker': silentThinker };
+  gateway = await startGateway({ models, limits: { hold_slice_tokens: sliceTokens }, log: { level: 'error' } }, { clock });
 });
 after(() => gateway.stop());
 
-/** An answer of so many tokens of four bytes, paced so that holds can grow beside it. */
+/** An answer of so many tokens of four bytes. */
 function longAnswer(upstream: (typeof pairs)[number]['upstream'], tokens: number) {
   const text = Array.from({ length: tokens }, (_, index) => `w${String(index % 100).padStart(2, '0')}`).join(' ');
   const { start, deltas, end } = streamFrames(upstream, { text, tokens: { input: 100, output: tokens } });
   return { text, bytes: Buffer.from(framesText([...start, ...deltas, ...end])) };
 }
 
-test('a hold grows with its answer, which is charged for what it used and gives back the rest', { timeout: 60_000 }, async () => {
+test('a hold grows with its answer, which is charged for what it used and gives back the rest', async () => {
   for (const pair of pairs) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
     const { text, bytes } = longAnswer(pair.upstream, 3_000);
@@ -60,68 +60,60 @@ test('a hold grows with its answer, which is charged for what it used and gives 
   }
 });
 
-test(
-  'where nothing more can be held, the answer ends as at its length limit and is charged for what came',
-  { timeout: 60_000 },
-  async () => {
-    for (const pair of pairs) {
-      const credit = 0.03;
-      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: credit });
-      const { text, bytes } = longAnswer(pair.upstream, 6_000);
-      gateway.upstream.on(pair.upstreamPath, answerBytes(bytes, { sizes: [10_000], paceMs: 2 }));
-      const reply = await gateway.post(pair.client.path, {
-        key,
-        body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
-      });
-      const reading = checkStream(pair.client.name, reply.text, pair);
-      assert.equal(reading.ending, 'success', pair.name);
-      assert.ok(
-        reading.text.length > firstTokens && text.startsWith(reading.text) && reading.text.length < text.length,
-        pair.name,
-      );
-      assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length', pair.name);
-      const { heldMicros, availableMicros, outputTokens } = await gateway.balance(account);
-      assert.equal(heldMicros, 0);
-      assert.ok(availableMicros >= 0 && availableMicros < credit * 1_000_000);
-      assert.equal(outputTokens, Math.ceil(reading.text.length / 4), `${pair.name}: charged for what came`);
-    }
-  },
-);
+test('where nothing more can be held, the answer ends as at its length limit and is charged for what came', async () => {
+  for (const pair of pairs) {
+    const credit = 0.03;
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: credit });
+    const { text, bytes } = longAnswer(pair.upstream, 6_000);
+    gateway.upstream.on(pair.upstreamPath, answerBytes(bytes, { sizes: [10_000] }));
+    const reply = await gateway.post(pair.client.path, {
+      key,
+      body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
+    });
+    const reading = checkStream(pair.client.name, reply.text, pair);
+    assert.equal(reading.ending, 'success', pair.name);
+    assert.ok(reading.text.length > firstTokens && text.startsWith(reading.text) && reading.text.length < text.length, pair.name);
+    assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length', pair.name);
+    const { heldMicros, availableMicros, outputTokens } = await gateway.balance(account);
+    assert.equal(heldMicros, 0);
+    assert.ok(availableMicros >= 0 && availableMicros < credit * 1_000_000);
+    assert.equal(outputTokens, Math.ceil(reading.text.length / 4), `${pair.name}: charged for what came`);
+  }
+});
 
-test('a daily cap ends an answer just as a balance does', { timeout: 30_000 }, async () => {
+test('a daily cap ends an answer just as a balance does', async () => {
   const pair = pairs[0]!;
   const cap = 30_000;
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, dailyCapMicros: cap as never });
-  gateway.upstream.on(pair.upstreamPath, answerBytes(longAnswer(pair.upstream, 6_000).bytes, { sizes: [10_000], paceMs: 2 }));
+  gateway.upstream.on(pair.upstreamPath, answerBytes(longAnswer(pair.upstream, 6_000).bytes, { sizes: [10_000] }));
   const reply = await gateway.post(pair.client.path, { key, body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }) });
   assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length');
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= cap);
 });
 
-test(
-  'a model that thinks in silence beyond what can be held is stopped, and the client is told',
-  { timeout: 60_000 },
-  async () => {
-    gateway.upstream.on('/v1/messages', (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.flushHeaders();
-    });
-    const clients = pairs.filter(({ upstream }) => upstream === 'messages').map(({ client }) => client);
-    await Promise.all(
-      clients.map(async (client) => {
-        const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.018 });
-        const body = client.body({ model: 'silent-thinker', stream: true, [client.limitField]: 8_000 });
-        const reply = await gateway.post(client.path, { key, body });
-        assert.equal(checkStream(client.name, reply.text).ending, 'success', client.name);
-        assert.equal(readPlainly(client.name, true, reply.text).stop, 'length', client.name);
-        const { heldMicros, outputTokens } = await gateway.balance(account);
-        assert.deepEqual([heldMicros, outputTokens], [0, 0], 'nothing came, so that only the input is paid');
-      }),
-    );
-  },
-);
+test('a model that thinks in silence beyond what can be held is stopped, and the client is told', async () => {
+  const silence = thenHang('');
+  gateway.upstream.on('/v1/messages', silence);
+  const clients = pairs.filter(({ upstream }) => upstream === 'messages').map(({ client }) => client);
+  const next = gateway.upstream.requests.length;
+  const ended = clients.map(async (client) => {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.018 });
+    const body = client.body({ model: 'silent-thinker', stream: true, [client.limitField]: 8_000 });
+    const reply = await gateway.post(client.path, { key, body });
+    assert.equal(checkStream(client.name, reply.text).ending, 'success', client.name);
+    assert.equal(readPlainly(client.name, true, reply.text).stop, 'length', client.name);
+    const { heldMicros, outputTokens } = await gateway.balance(account);
+    assert.deepEqual([heldMicros, outputTokens], [0, 0], 'nothing came, so that only the input is paid');
+  });
+  await gateway.upstream.request(next + clients.length - 1);
+  // 1,024 tokens are held at first, and a second of silence is 100 of them: nothing is short yet.
+  await clock.advance(8_000);
+  assert.equal(gateway.program.app.gateway.runs.count, clients.length);
+  await clock.advance(3_000);
+  await Promise.all(ended);
+});
 
-test('a burst of streams without a maximum runs as many as truly fit the balance', { timeout: 60_000 }, async () => {
+test('a burst of streams without a maximum runs as many as truly fit the balance', async () => {
   const pair = pairs.find(({ name }) => name === 'chat on chat')!;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
   const { start, deltas, end } = streamFrames('chat', { text: 'Hello there', tokens: { input: 100, output: 3 } });
