@@ -1,26 +1,24 @@
-// `npm run test:soak [-- <part> …]`: the long forms of the tests that `npm test` runs short, one part after the other, with their figures.
+// `npm run test:soak [-- <part> …]`: forms of the tests of `npm run test:all` that take hours, one part after the other, with their figures.
 import { spawnSync } from 'node:child_process';
 import { setUp } from './setup.mjs';
 
 const parts = {
   histories: { files: ['tests/contract/histories.test.ts'], env: { TOLLGATE_HISTORIES: '10000' } },
   races: { files: ['src/ledger/races.test.ts'], env: { TOLLGATE_RACES: '20000' } },
-  mutations: { files: ['tests/mutations*.test.ts'], env: { TOLLGATE_MUTATIONS: 'all' } },
   'kills-sqlite': { files: ['tests/integration/crash.test.ts'], env: { TOLLGATE_KILLS: '500' } },
   'kills-postgres': {
     files: ['tests/integration/crash.test.ts'],
     env: { TOLLGATE_KILLS: '100', TOLLGATE_TEST_DATABASE: 'postgres' },
   },
-  'kills-replicas': { files: ['tests/integration/crash-replicas.test.ts'], env: { TOLLGATE_KILLS: '100' } },
-  replicas: { files: ['tests/integration/postgres.test.ts'], env: {} },
+  'kills-replicas': { files: ['tests/volume/crashes/crash-replicas.test.ts'], env: { TOLLGATE_KILLS: '100' } },
   // Every program of the integration tests on PostgreSQL.
   postgres: {
     files: ['tests/integration/{money,keys,limits,hold-growth,metrics}.test.ts'],
     env: { TOLLGATE_TEST_DATABASE: 'postgres' },
   },
-  faults: { files: ['tests/integration/fault-soak.test.ts'], env: { FAULT_SOAK_MINUTES: '30' } },
+  faults: { files: ['tests/volume/faults/fault-soak.test.ts'], env: { FAULT_SOAK_MINUTES: '30' } },
   bodies: { files: ['tests/integration/fuzz-bodies.test.ts'], env: { FUZZ_BODIES: '1000000' } },
-  images: { files: ['tests/integration/image-memory.test.ts'], env: { TOLLGATE_EDITS: '200' } },
+  images: { files: ['tests/volume/memory/image-memory.test.ts'], env: { TOLLGATE_EDITS: '200' } },
   streams: { files: ['tests/fuzz-streams.test.ts'], env: { FUZZ_STREAMS: '1000000' } },
 };
 

@@ -1,4 +1,4 @@
-// A hundred thousand upstream streams that no provider would send, through every reader, writer and relay: each ends as its format ends
+// Upstream streams that no provider would send, a hundred thousand in `npm run test:all -- fuzz`, through every reader, writer and relay: each ends as its format ends
 // an answer or an error, and none throws, hangs, counts absurdly or grows out of proportion.
 //
 //   TOLLGATE_TEST_SEED=123 FUZZ_STREAMS=1000000 node --test tests/fuzz-streams.test.ts
@@ -11,9 +11,10 @@ import { eventsOf } from './support/plain/reading.ts';
 import { cutAtRandom, Random } from './support/random.ts';
 import { loadRecordings } from './support/recordings.ts';
 import { checkStream } from './support/stream-rules.ts';
+import { scaled } from './support/volume.ts';
 import { makeWildStream, splitEvents, type WireEvent } from './support/wild-streams.ts';
 
-const streams = Number(process.env.FUZZ_STREAMS ?? 100_000);
+const streams = Number(process.env.FUZZ_STREAMS ?? scaled(10_000, 100_000));
 
 const answers = loadRecordings().filter(({ status, stream }) => stream && status === 200);
 const upstreamNames = Object.keys(upstreamFormats) as UpstreamFormatName[];

@@ -8,9 +8,10 @@ import { availableMicrosOf, type Book } from './book.ts';
 import type { Command, Ledger } from './commands.ts';
 import { runCommands } from './core.ts';
 import { creditOf, emptyBook, extendOf, reserveOf, settleOf, startMs } from '../../tests/support/ledger/test-ledger.ts';
+import { scaled } from '../../tests/support/volume.ts';
 
 const ledgerId = 'acc:live';
-const settings = { numRuns: Number(process.env['TOLLGATE_RACES'] ?? 500) };
+const settings = { numRuns: Number(process.env['TOLLGATE_RACES'] ?? scaled(50, 500)) };
 const balance = 100;
 const dailyCap = 80;
 

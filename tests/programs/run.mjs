@@ -1,6 +1,6 @@
 // Installs the programs that the lock file names, which are several hundred megabytes, and runs the tests that need them:
 //
-//   node tests/programs/run.mjs
+//   npm run test:all -- programs
 //
 // Apart from `npm test`, since it needs a package registry the first time. Plain JavaScript for Node 20 and later.
 import { spawnSync } from 'node:child_process';

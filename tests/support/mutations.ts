@@ -1,5 +1,4 @@
 // Are the guards guarded? Each is taken out in turn, in a copy of the sources, and the tests that watch over it must notice.
-// TOLLGATE_MUTATIONS=all tries every one; otherwise a share of them is tried, another each day.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,8 +17,6 @@ export type Mutation = {
 };
 
 const root = join(import.meta.dirname, '..', '..');
-/** One of so many is tried each day. */
-const share = 4;
 
 /**
  * `watchers`: files of tests, in the order in which most mutations are noticed soonest. Behind a ` # ` stands a pattern of their names,
@@ -33,10 +30,11 @@ export function testMutations(watchers: readonly string[], mutations: Readonly<R
   after(() => rmSync(copy, { recursive: true }));
 
   test('the copy passes its tests as it is', async () => {
-    for (const watcher of watchers) assert.equal(await passes(copy, watcher), true, watcher);
+    const all = new Set([...watchers, ...Object.values(mutations).flatMap((mutation) => mutation.watchers ?? [])]);
+    for (const watcher of all) assert.equal(await passes(copy, watcher), true, watcher);
   });
 
-  for (const [name, mutation] of Object.entries(mutations).filter(isTriedToday)) {
+  for (const [name, mutation] of Object.entries(mutations)) {
     test(`the tests notice when ${name}`, async () => {
       const path = join(copy, 'src', mutation.file);
       const whole = readFileSync(path, 'utf8');
@@ -73,16 +71,10 @@ async function isNoticed(copy: string, watchers: readonly string[]): Promise<boo
 /** A test that hangs has noticed as well. */
 function passes(copy: string, watcher: string): Promise<boolean> {
   // Inside a test, node would run no tests of its own.
-  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, TOLLGATE_HISTORIES: '150', TOLLGATE_RACES: '50' };
+  const { NODE_TEST_CONTEXT: _, TOLLGATE_TEST_VOLUME: __, ...env } = process.env;
   const [file = '', pattern] = watcher.split(' # ');
   const named = pattern === undefined ? [] : ['--test-name-pattern', pattern];
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--test', ...named, file], { cwd: copy, env, timeout: 60_000 }, (error) => resolve(!error));
+    execFile(process.execPath, ['--test', ...named, file], { cwd: copy, env, timeout: 120_000 }, (error) => resolve(!error));
   });
-}
-
-function isTriedToday(_mutation: unknown, index: number): boolean {
-  const day = Math.floor(Date.now() / 86_400_000);
-  return process.env['TOLLGATE_MUTATIONS'] === 'all' || index % share === day % share;
 }

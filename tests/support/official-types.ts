@@ -1,10 +1,10 @@
 // Whether what a client is given is what the official SDKs' types say: JSON schemas made from the types of `openai` and
-// `@anthropic-ai/sdk`, closed against fields that they do not know. Making them takes seconds, so they are kept per version.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+// `@anthropic-ai/sdk`, closed against fields that they do not know.
 import { join } from 'node:path';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { createGenerator, type Config, type Schema } from 'ts-json-schema-generator';
 import type { ClientFormatName } from '../../src/canonical/format-name.ts';
+import { keepTypes, modules } from './kept-types.ts';
 import type { Json } from './plain/reading.ts';
 
 type TypeName =
@@ -74,8 +74,6 @@ const notSent: readonly { readonly type: string; readonly field: string }[] = [
   { type: 'TextBlock', field: 'citations' },
 ];
 
-const modules = join(import.meta.dirname, '..', '..', 'node_modules');
-
 /** What is wrong with a whole answer; [] when it is of its type. Each breach names the place, without the numbers of list entries. */
 export function findBreaches(client: ClientFormatName, body: unknown): readonly string[] {
   return check(wires[client].whole, body);
@@ -116,32 +114,14 @@ function validatorOf(type: TypeName): ValidateFunction {
 let made: Readonly<Record<string, Schema>> | null = null;
 
 function schemas(): Readonly<Record<string, Schema>> {
-  return (made ??= loadSchemas());
+  return (made ??= adapt(keepTypes('official-types', makeSchemas)));
 }
 
-function loadSchemas(): Record<string, Schema> {
-  const versions = ['openai', '@anthropic-ai/sdk', 'ts-json-schema-generator'].map(versionOf).join('-');
-  const folder = join(modules, '.cache', 'tollgate');
-  const file = join(folder, `official-types-${versions}.json`);
-  if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true });
-    // Test files run side by side: whoever reads must find the whole file.
-    const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify(makeSchemas()));
-    renameSync(draft, file);
-  }
-  return adapt(JSON.parse(readFileSync(file, 'utf8')) as Record<string, Json>);
-}
-
-function versionOf(name: string): string {
-  return (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string }).version;
-}
-
-function makeSchemas(): Record<string, Schema> {
+function makeSchemas(): Record<string, Json> {
   const config: Config = { skipTypeCheck: true, expose: 'all', topRef: false, additionalProperties: false };
   const pairs = Object.values(wires).flatMap(({ file, whole, event }) => {
     const generator = createGenerator({ ...config, path: join(modules, file), tsconfig: join(modules, '..', 'tsconfig.json') });
-    return [whole, event].map((type): [string, Schema] => [type, generator.createSchema(type)]);
+    return [whole, event].map((type): [string, Json] => [type, generator.createSchema(type)]);
   });
   return Object.fromEntries(pairs);
 }

@@ -2,6 +2,7 @@
 // way to it from the body, so that a test can build a body that has it.
 import { createGenerator, type Schema } from 'ts-json-schema-generator';
 import { join } from 'node:path';
+import { keepTypes, modules } from './kept-types.ts';
 
 /** An object on the way: the field it stands in, whether as an element of a list, and its `type` where it has one. */
 type Step = { readonly field: string; readonly isList: boolean; readonly type: string | null };
@@ -14,20 +15,19 @@ export type SdkField = {
   readonly path: string;
 };
 
-const packages = join(import.meta.dirname, '..', '..', 'node_modules');
-
 /** `file`: inside of node_modules. Objects of the same type in fields of the same name are walked once. */
-export function readSdkFields({ file, type }: { readonly file: string; readonly type: string }): SdkField[] {
-  const generator = createGenerator({
-    path: join(packages, file),
-    type,
-    skipTypeCheck: true,
-    jsDoc: 'none',
-    additionalProperties: true,
-  });
-  const walk = new Walk(generator.createSchema(type).definitions as Readonly<Record<string, Schema>>);
+type SdkType = { readonly file: string; readonly type: string };
+
+export function readSdkFields({ file, type }: SdkType): SdkField[] {
+  const walk = new Walk(keepTypes(`${file}-${type}`, () => definitionsOf({ file, type })));
   walk.visit({ $ref: `#/definitions/${type}` }, { steps: [], isList: false });
   return walk.fields;
+}
+
+function definitionsOf({ file, type }: SdkType): Readonly<Record<string, Schema>> {
+  const path = join(modules, file);
+  const generator = createGenerator({ path, type, skipTypeCheck: true, jsDoc: 'none', additionalProperties: true });
+  return generator.createSchema(type).definitions as Readonly<Record<string, Schema>>;
 }
 
 type Place = { readonly steps: readonly Step[]; readonly isList: boolean };

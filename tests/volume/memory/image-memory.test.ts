@@ -8,9 +8,9 @@ import { connect, type AddressInfo } from 'node:net';
 import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
-import { startGatewayProgram, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
-import { canMeasure, peakResidentBytes } from '../support/process-memory.ts';
-import type { Program } from '../support/program.ts';
+import { startGatewayProgram, upstreamKey, type KeyOptions, type TestGateway } from '../../support/gateway.ts';
+import { canMeasure, peakResidentBytes } from '../../support/process-memory.ts';
+import type { Program } from '../../support/program.ts';
 
 const edits = Number(process.env['TOLLGATE_EDITS'] ?? 60);
 const sandboxEdits = Math.ceil(edits / 5);

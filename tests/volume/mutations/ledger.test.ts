@@ -1,5 +1,5 @@
 // The guards of the ledger, taken out in turn: its own tests must notice.
-import { testMutations } from './support/mutations.ts';
+import { testMutations } from '../../support/mutations.ts';
 
 const core = 'ledger/core.ts';
 const limits = 'ledger/limits.ts';

@@ -1,5 +1,5 @@
 // The guards of idempotency, taken out in turn, in its own folder and where the gateway uses it: its tests must notice.
-import { testMutations } from './support/mutations.ts';
+import { testMutations } from '../../support/mutations.ts';
 
 const claims = 'idempotency/claims.ts';
 const idempotency = 'idempotency/idempotency.ts';

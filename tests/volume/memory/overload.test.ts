@@ -5,11 +5,11 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { answerContent } from '../support/answers.ts';
-import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
-import type { Script } from '../support/upstream.ts';
+import { answerContent } from '../../support/answers.ts';
+import { endpoint, endpoints } from '../../support/endpoints.ts';
+import { startGatewayProgram, type TestGateway } from '../../support/gateway.ts';
+import type { Reply } from '../../support/http.ts';
+import type { Script } from '../../support/upstream.ts';
 
 const chat = endpoint('chat');
 const token = 'metrics-token-of-the-test';

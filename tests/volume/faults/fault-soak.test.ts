@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startFaultProgram, type FaultGateway } from '../support/fault-gateway.ts';
-import { allCells, newLane, problemOf, type Cell, type Lane } from '../support/fault-table.ts';
-import { slopePerHour, type Sample } from '../support/heap-slope.ts';
-import { inspectable, openLiveHeap, type LiveHeap } from '../support/live-heap.ts';
-import type { Program } from '../support/program.ts';
-import { openHandles } from '../support/process-memory.ts';
-import { Random } from '../support/random.ts';
+import { startFaultProgram, type FaultGateway } from '../../support/fault-gateway.ts';
+import { allCells, newLane, problemOf, type Cell, type Lane } from '../../support/fault-table.ts';
+import { slopePerHour, type Sample } from '../../support/heap-slope.ts';
+import { inspectable, openLiveHeap, type LiveHeap } from '../../support/live-heap.ts';
+import type { Program } from '../../support/program.ts';
+import { openHandles } from '../../support/process-memory.ts';
+import { Random } from '../../support/random.ts';
 
 const minutes = Number(process.env['FAULT_SOAK_MINUTES'] ?? 0.1);
 const lanesCount = 24;

@@ -1,0 +1,43 @@
+// `npm run test:all [-- <group> …]`: the tests that prove more by volume than `npm test` has time for, one group after the other.
+import { spawnSync } from 'node:child_process';
+import { setUp } from './setup.mjs';
+
+const node = setUp({ dev: true });
+const full = { TOLLGATE_TEST_VOLUME: 'full' };
+const groups = {
+  faults: () => test(['tests/integration/fault-table.test.ts', 'tests/volume/faults/*.test.ts']),
+  crashes: () => test(['tests/integration/crash.test.ts', 'tests/volume/crashes/*.test.ts']),
+  fuzz: () =>
+    test([
+      'src/ledger/races.test.ts',
+      'tests/{fuzz-streams,long-requests}.test.ts',
+      'tests/contract/histories.test.ts',
+      'tests/integration/{fuzz,fuzz-bodies}.test.ts',
+    ]),
+  memory: () => test(['tests/volume/memory/*.test.ts']),
+  browser: () => test(['tests/browser/{billing,journeys,keys}.test.ts'], { TOLLGATE_TEST_DATABASE: 'postgres' }),
+  programs: () => run(process.execPath, ['tests/programs/run.mjs']),
+  mutations: () => test(['tests/volume/mutations/*.test.ts']),
+};
+
+function test(files, env = {}) {
+  return run(node, ['--test', ...files], { ...full, ...env });
+}
+
+/** Returns whether it passed. */
+function run(command, options, env = {}) {
+  return spawnSync(command, options, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+}
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(groups, name));
+if (unknown.length > 0) {
+  console.error(`Tollgate: no such group of tests: ${unknown.join(', ')}. There are ${Object.keys(groups).join(', ')}.`);
+  process.exit(1);
+}
+const failed = (asked.length > 0 ? asked : Object.keys(groups)).filter((name) => {
+  console.log(`\n── ${name}`);
+  return !groups[name]();
+});
+console.log(failed.length === 0 ? '\nAll groups passed.' : `\nFailed: ${failed.join(', ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
