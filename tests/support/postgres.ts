@@ -45,7 +45,7 @@ export type OwnPostgresServer = PostgresServer & {
   /** Drops the databases of test processes that have ended: each takes 10 MB. */
   readonly dropAbandoned: () => Promise<void>;
   /** `fast` rolls open transactions back; `immediate` is a crash, after which the log is replayed. */
-  readonly restart: (mode?: 'fast' | 'immediate', downMs?: number) => Promise<void>;
+  readonly restart: (mode?: 'fast' | 'immediate', whileDown?: number | (() => Promise<void>)) => Promise<void>;
 };
 
 const user = 'tollgate';
@@ -133,11 +133,11 @@ export async function startPostgres(): Promise<OwnPostgresServer> {
           await self.query(`drop database if exists ${datname as string} with (force)`);
       }
     },
-    restart: async (mode = 'fast', downMs = 0) => {
+    restart: async (mode = 'fast', whileDown = 0) => {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
       await ended;
-      await setTimeout(downMs);
+      await (typeof whileDown === 'number' ? setTimeout(whileDown) : whileDown());
       child = await start();
     },
   };

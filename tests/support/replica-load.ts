@@ -1,0 +1,108 @@
+// Clients of several gateways on one database that ask without a pause, and the comparison of what they were told with the books.
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { verify } from '../../src/ledger/verify.ts';
+import { answerContent } from './answers.ts';
+import type { Replica } from './balancer.ts';
+import { endpoints, type Endpoint } from './endpoints.ts';
+import type { TestGateway } from './gateway.ts';
+import { send, type Reply } from './http.ts';
+import { until } from './until.ts';
+import type { LocalUpstream, Script } from './upstream.ts';
+
+/** A request that uses all of its 200 tokens costs 20 cents, and its input nothing: the hold is the charge. */
+export const pricedModel = {
+  routes: [{ provider: 'openai', model: 'm' }],
+  prices: { input: 0, output: 1_000 },
+  max_input_tokens: 1_000,
+  max_output_tokens: 200,
+};
+const dollar = 1_000_000;
+const creditUsd = 1_000;
+/** Only ends a hang. */
+const hangMs = 120_000;
+
+/** The upstream answers each request after some time and over some time, so that a fault finds requests at every step. */
+export function answerAtSomeTime(upstream: LocalUpstream, { paceMsMax = 4 } = {}): void {
+  for (const { upstreamPath, name } of endpoints) upstream.on(upstreamPath, slowAnswer(name, paceMsMax));
+}
+
+function slowAnswer(name: Endpoint['name'], paceMsMax: number): Script {
+  return async (response, request) => {
+    const { model, max_completion_tokens: limit } = request.body as { model?: string; max_completion_tokens?: number };
+    const tokens =
+      model === 'm' ? { input: 5, output: limit ?? 200 } : { input: 1 + Math.floor(Math.random() * 500), output: 50 };
+    await setTimeout(Math.random() * 20);
+    const answer = answerContent(name, { text: 'one two three four five', tokens }, { paceMs: Math.random() * paceMsMax });
+    await answer(response, request);
+  };
+}
+
+/** Clients of every format, streaming and not, each on one gateway after the other; and what they were told that they pay. */
+export async function startLoad(replicas: readonly Replica[], setup: TestGateway, { clients: clientCount = 6 } = {}) {
+  const { key, account } = await setup.makeKey({ mode: 'live', creditUsd });
+  const journal = new Map<string, number>();
+  const state = { isOver: false, failed: 0, refused: 0 };
+  const clients = Array.from({ length: clientCount }, async (_, client) => {
+    const { path, body } = endpoints[client % endpoints.length]!;
+    for (let turn = client; !state.isOver; turn++) {
+      const { url } = replicas[turn % replicas.length]!;
+      const reply = await send(url + path, { key, body: body({ stream: client % 2 === 0 }) }).catch((error: unknown) => error);
+      if (reply instanceof Error) {
+        state.failed += 1;
+        await setTimeout(20);
+      } else if ((reply as Reply).status === 503) {
+        state.refused += 1;
+        await setTimeout(20);
+      } else note(journal, reply as Reply);
+    }
+  });
+  return {
+    account,
+    journal,
+    failed: () => state.failed,
+    refused: () => state.refused,
+    /** Until so many more answers have come whole. */
+    answers: async (count: number) => {
+      const wanted = journal.size + count;
+      await until(() => journal.size >= wanted, hangMs);
+    },
+    stop: async () => {
+      state.isOver = true;
+      await Promise.all(clients);
+    },
+    compare: () => compare({ setup, account, journal }),
+  };
+}
+
+function note(journal: Map<string, number>, reply: Reply): void {
+  assert.equal(reply.status, 200, reply.text);
+  const cost = /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
+  // A stream that could not be charged ends with an error, and is free.
+  if (cost === undefined && /upstream_unavailable|internal_error/.test(reply.text)) return;
+  assert.ok(typeof cost === 'string', `a complete answer without its cost:\n${reply.text}`);
+  assert.ok(!journal.has(reply.requestId));
+  journal.set(reply.requestId, Number(cost));
+}
+
+type Compared = { readonly setup: TestGateway; readonly account: string; readonly journal: ReadonlyMap<string, number> };
+
+/**
+ * Every answer that was delivered is charged once, at what its client was told, and the balance is the credit less the charges. Returns how
+ * many charges there are.
+ */
+async function compare({ setup, account, journal }: Compared): Promise<number> {
+  const charges = await setup.database.read
+    .selectFrom('charges')
+    .select(['id', 'cost_micros'])
+    .where('ledger_id', '=', `${account}:live`)
+    .execute();
+  const charged = new Map(charges.map((charge) => [charge.id, charge.cost_micros as number]));
+  for (const [id, cost] of journal) assert.equal(charged.get(id), cost, `the charge of ${id}`);
+  const spent = charges.reduce((sum, charge) => sum + charge.cost_micros, 0);
+  const { postedMicros, heldMicros } = await setup.balance(account);
+  assert.deepEqual([postedMicros, heldMicros], [creditUsd * dollar - spent, 0]);
+  const books = await verify(setup.database.read);
+  assert.ok(books.ok, JSON.stringify(books));
+  return charges.length;
+}
