@@ -5,10 +5,12 @@ import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser }
 import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 
-let gateway: TestGateway;
+let gateway: TestGateway<RunningApp>;
 let browser: TestBrowser;
 
 before(async () => {
@@ -61,16 +63,14 @@ test('what went wrong is shown, on a phone and in the dark too', async () => {
   const { key } = await gateway.makeKey({ account: member.account });
   assert.equal((await gateway.post(chat.path, { key, body: chat.body() })).status, 200);
   assert.equal((await gateway.post(chat.path, { key, body: chat.body({ model: 'no-such-model' }) })).status, 404);
+  // Refusals are counted in memory first.
+  await until(async () => {
+    await gateway.program.app.gateway.activity.flush();
+    return (await member.get(`/accounts/${member.account}/failed-requests?mode=test`)).text.includes('model_not_found');
+  });
   const options = { baseUrl: gateway.url, cookie: member.cookie, viewport: phone, colorScheme: 'dark' } as const;
   await browser.withPage(options, async (page) => {
     await page.goto('/?mode=test');
-    // Counted in memory first, and asked for anew every half minute.
-    for (let tries = 0; tries < 20 && (await page.getByText('model_not_found: 1').count()) === 0; tries++) {
-      await page.waitForTimeout(500);
-      await page.reload();
-      await page.getByRole('heading', { name: 'Cost by day' }).waitFor();
-      await page.waitForTimeout(500);
-    }
     await page.getByText('model_not_found: 1').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'overview-phone');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { checkAccessibility, openBrowser, phone, settle, takePicture, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -89,7 +89,6 @@ test('every page can be reached with the keyboard alone', async () => {
     await page.keyboard.press('Control+K');
     const box = page.getByRole('dialog', { name: 'Go to a page' });
     await box.waitFor();
-    await page.waitForTimeout(300);
     await checkAccessibility(page);
     await page.keyboard.type('invite');
     await page.keyboard.press('Enter');
@@ -148,7 +147,6 @@ test('on a phone nothing is wider than the screen, and the navigation opens and 
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= phone.width);
     assert.equal(await page.getByRole('link', { name: 'Keys', exact: true }).count(), 0);
     await page.getByRole('button', { name: 'Navigation', exact: true }).click();
-    await page.waitForTimeout(300);
     await checkAccessibility(page);
     await takePicture(page, 'shell-phone-navigation');
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
@@ -186,7 +184,7 @@ test('errors of a page and requests to other origins fail a test', async () => {
       await page.goto('/sign-in');
       await heading(page, 'Sign in').waitFor();
       await page.evaluate(fault);
-      await page.waitForTimeout(300);
+      await settle(page);
     });
   await assert.rejects(
     visit(() => console.error('broken')),

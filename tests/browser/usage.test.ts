@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { checkAccessibility, checkLooks, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -38,10 +38,8 @@ after(async () => {
   await gateway.stop();
 });
 
-type Options = { readonly colorScheme?: 'dark'; readonly viewport?: typeof phone };
-
-function visit<Result>(path: string, action: (page: Page) => Promise<Result>, options: Options = {}): Promise<Result> {
-  return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie, ...options }, async (page) => {
+function visit<Result>(path: string, action: (page: Page) => Promise<Result>): Promise<Result> {
+  return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {
     await page.goto(path);
     return action(page);
   });
@@ -54,8 +52,7 @@ test('all requests are there, page by page', async () => {
   await visit('/usage?mode=test', async (page) => {
     await page.getByText('Web search').first().waitFor();
     assert.equal(await rowsOf(page).count(), 50);
-    await checkAccessibility(page);
-    await takePicture(page, 'usage');
+    await checkLooks(page, 'usage');
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' });
     assert.equal(await rowsOf(page).count(), chats + 3);
@@ -100,8 +97,7 @@ test('a request opens in full by the keyboard, and can be linked to', async () =
     await page.waitForURL(new RegExp(`request=${requestId}`));
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Held before it ran').waitFor();
-    await checkAccessibility(page);
-    await takePicture(page, 'usage-request');
+    await checkLooks(page, 'usage-request');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
@@ -138,29 +134,4 @@ test('before the first request it says so', async () => {
     await page.getByText('No live requests yet').waitFor();
     await checkAccessibility(page);
   });
-});
-
-test('it can be used on a phone and in the dark', async () => {
-  for (const [name, options] of [
-    ['phone', { viewport: phone }],
-    ['dark', { colorScheme: 'dark' as const }],
-  ] as const) {
-    for (const [what, path] of [
-      ['usage', '/usage?mode=test'],
-      ['usage-request', `/usage?mode=test&request=${requestId}`],
-    ] as const) {
-      await visit(
-        path,
-        async (page) => {
-          await page.getByText('Web search').first().waitFor();
-          if (what === 'usage-request') await page.getByText('Held before it ran').waitFor();
-          const width = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-          assert.equal(width, 0, 'nothing is wider than the screen');
-          await checkAccessibility(page);
-          await takePicture(page, `${what}-${name}`);
-        },
-        options,
-      );
-    }
-  }
 });

@@ -3,11 +3,13 @@
 //   const browser = await openBrowser();
 //   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
 //     await page.goto('/keys');
-//     await checkAccessibility(page);
+//     await checkLooks(page, 'keys');
 //   });
 //   await browser.close();
 //
 // A page that reports an error, breaks its own content policy or asks another origin for anything fails its test.
+//
+// A new profile needs half a second of CPU for its first page, so profiles are emptied and used again.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +17,17 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
 import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  type Page,
+  type Request,
+  type ViewportSize,
+} from 'playwright-core';
+import { builtProgram } from './built-program.ts';
+import { scaled } from './volume.ts';
 
 const packageFile = createRequire(import.meta.url).resolve('@sparticuz/chromium');
 const packageFolder = dirname(dirname(packageFile));
@@ -23,11 +35,13 @@ const packageFolder = dirname(dirname(packageFile));
 const picturesFolder = process.env.TOLLGATE_SCREENSHOTS ?? join(tmpdir(), `tollgate-failures-${userInfo().username}`);
 
 export const phone = { width: 390, height: 844 };
-export const desk = { width: 1280, height: 800 };
+const desk = { width: 1280, height: 800 };
 
-export type PageOptions = Pick<BrowserContextOptions, 'colorScheme' | 'viewport' | 'storageState' | 'locale' | 'timezoneId'> & {
+export type PageOptions = {
   /** The gateway's address: `page.goto('/keys')`. */
   readonly baseUrl: string;
+  readonly viewport?: ViewportSize;
+  readonly colorScheme?: 'light' | 'dark';
   /** `name=value`, as a `Cookie` header has it. */
   readonly cookie?: string;
   /** Problems that the test brings about on purpose. */
@@ -35,7 +49,7 @@ export type PageOptions = Pick<BrowserContextOptions, 'colorScheme' | 'viewport'
 };
 
 export type TestBrowser = {
-  /** A page of a fresh profile. What is thrown leaves a picture; so does every problem the page had. */
+  /** A page of an empty profile. What is thrown leaves a picture; so does every problem the page had. */
   readonly withPage: <Result>(options: PageOptions, visit: (page: Page) => Promise<Result>) => Promise<Result>;
   readonly close: () => Promise<void>;
 };
@@ -43,8 +57,11 @@ export type TestBrowser = {
 /** `TOLLGATE_CHROMIUM`: the path of one that is installed, for systems that the package has none for (it is for Linux on x64). */
 export async function openBrowser(): Promise<TestBrowser> {
   const installed = process.env.TOLLGATE_CHROMIUM;
+  // The gateway serves the dashboard from the build, also when it runs from its sources.
+  builtProgram();
   const browser = await (installed === undefined ? launchOwn() : chromium.launch({ executablePath: installed }));
-  return { withPage: (options, visit) => withPage(browser, options, visit), close: () => browser.close() };
+  const profiles = new Profiles(browser);
+  return { withPage: (options, visit) => withPage(profiles, options, visit), close: () => browser.close() };
 }
 
 async function launchOwn(): Promise<Browser> {
@@ -53,23 +70,71 @@ async function launchOwn(): Promise<Browser> {
     executablePath: join(folder, 'chromium'),
     headless: true,
     // Chromium's sandbox needs rights that containers and root do not have; it only ever loads pages of ours.
-    args: ['--no-sandbox', '--disable-gpu', '--headless=new', '--font-render-hinting=none'],
+    // Without the optimising compiler, short runs take a fifth less CPU.
+    args: ['--no-sandbox', '--disable-gpu', '--headless=new', '--font-render-hinting=none', '--js-flags=--no-turbofan'],
     ignoreDefaultArgs: ['--headless'],
     env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), FONTCONFIG_PATH: join(folder, 'fonts'), HOME: folder },
   });
 }
 
 /** Fails with what axe finds of serious and critical faults, once the page has come to rest: a colour on its way to another is not read. */
-export async function checkAccessibility(page: Page): Promise<void> {
+export async function checkAccessibility(page: Page, rules?: readonly string[]): Promise<void> {
   await page.evaluate(untilStill);
-  await page.evaluate(axe.source);
-  const found: axe.AxeResults = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })");
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  const options: axe.RunOptions = { resultTypes: ['violations'], ...(rules && { runOnly: [...rules] }) };
+  const found: axe.AxeResults = await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`);
   const grave = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   const lines = grave.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n  ${html}\n  ${failureSummary}`),
   );
   assert.equal(lines.length, 0, `${page.url()} has accessibility faults:\n${lines.join('\n')}`);
 }
+
+/** The rules whose result depends on the colour scheme. It changes no element, so the other rules find the same in both. */
+const colourRules = ['color-contrast', 'link-in-text-block'];
+
+type Look = {
+  readonly name: string;
+  readonly viewport: ViewportSize;
+  readonly colorScheme: 'light' | 'dark';
+  readonly rules?: string[];
+};
+
+/** The last is how a page begins. */
+const looks: readonly Look[] = [
+  ...scaled<readonly Look[]>([], [{ name: 'phone-dark', viewport: phone, colorScheme: 'dark' }]),
+  { name: 'phone', viewport: phone, colorScheme: 'light' },
+  { name: 'dark', viewport: desk, colorScheme: 'dark', rules: scaled(colourRules, undefined) },
+  { name: 'light', viewport: desk, colorScheme: 'light' },
+];
+
+/** Checks the loaded page in light, in dark and on a phone: it is accessible, and nothing is wider than the screen. */
+export async function checkLooks(page: Page, picture: string): Promise<void> {
+  await settle(page);
+  for (const { name, viewport, colorScheme, rules } of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await checkAccessibility(page, rules);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    assert.equal(overflow, 0, `${picture} is wider than the screen in the look '${name}'`);
+    await takePicture(page, `${picture}-${name}`);
+  }
+}
+
+/** Waits until the page has loaded: no request is open, and no placeholder is shown. */
+export async function settle(page: Page): Promise<void> {
+  const { asked } = profileOf(page);
+  do {
+    await page.evaluate(untilLoaded);
+    await page.evaluate(untilStill);
+  } while (asked.size > 0);
+}
+
+/** No placeholder is shown. */
+const untilLoaded = `new Promise((resolve) => {
+  const look = () => document.querySelector('[aria-busy=true], .mantine-Skeleton-root') ? requestAnimationFrame(look) : resolve();
+  look();
+})`;
 
 /** Whatever moves has come to its end, but for what moves without one. Two frames, in which what is new is drawn and begins to move. */
 const untilStill = `(async () => {
@@ -90,48 +155,114 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(picturesFolder, `${name}.png`), fullPage: true });
 }
 
-async function withPage<Result>(browser: Browser, options: PageOptions, visit: (page: Page) => Promise<Result>): Promise<Result> {
-  const { baseUrl, cookie, ignores, ...contextOptions } = options;
-  const context = await browser.newContext({
-    baseURL: baseUrl,
-    viewport: desk,
-    locale: 'en-GB',
-    timezoneId: 'UTC',
-    // Tests wait for what a page shows, not for how it gets there.
-    reducedMotion: 'reduce',
-    ...contextOptions,
-  });
-  context.setDefaultTimeout(15_000);
+async function withPage<Result>(
+  profiles: Profiles,
+  options: PageOptions,
+  visit: (page: Page) => Promise<Result>,
+): Promise<Result> {
+  const { cookie, ignores, baseUrl, viewport = desk, colorScheme = 'light' } = options;
+  const profile = await profiles.take(baseUrl);
+  const { page, problems } = profile;
   try {
-    if (cookie !== undefined) await context.addCookies(cookiesOf(cookie, baseUrl));
-    const problems = watch(context, new URL(baseUrl).origin);
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    if (cookie !== undefined) await page.context().addCookies(cookiesOf(cookie, baseUrl));
+    const result = await visit(page);
+    const grave = problems.filter((problem) => !ignores?.test(problem));
+    assert.deepEqual(grave, [], `${page.url()} reported problems`);
+    await profiles.giveBack(profile);
+    return result;
+  } catch (error) {
+    const told = await withPicture(error, page, problems);
+    await page.context().close();
+    throw told;
+  }
+}
+
+/** A page with cookies and storage of its own. */
+type Profile = {
+  readonly origin: string;
+  readonly page: Page;
+  /** For what only Chromium's own protocol can do. */
+  readonly protocol: CDPSession;
+  /** Whatever the page did that it should not. */
+  readonly problems: string[];
+  /** The requests that are not answered yet. */
+  readonly asked: Set<Request>;
+};
+
+const profileOfPage = new WeakMap<Page, Profile>();
+
+function profileOf(page: Page): Profile {
+  const profile = profileOfPage.get(page);
+  assert.ok(profile, 'the page is not one of withPage');
+  return profile;
+}
+
+/** The profiles that nobody uses now. */
+class Profiles {
+  readonly #browser: Browser;
+  readonly #free: Profile[] = [];
+
+  constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  async take(baseUrl: string): Promise<Profile> {
+    const { origin } = new URL(baseUrl);
+    const index = this.#free.findIndex((profile) => profile.origin === origin);
+    return index === -1 ? this.#make(origin) : this.#free.splice(index, 1)[0]!;
+  }
+
+  /** Empties a profile for its next user. One that has opened further pages is closed. */
+  async giveBack(profile: Profile): Promise<void> {
+    const { page, origin, protocol, problems, asked } = profile;
+    const context = page.context();
+    if (context.pages().length > 1) return context.close();
+    // A page of the same origin keeps its process, and with it the compiled code.
+    await page.goto('/healthz');
+    await page.unrouteAll();
+    await context.clearCookies();
+    await protocol.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+    problems.length = 0;
+    asked.clear();
+    this.#free.push(profile);
+  }
+
+  async #make(origin: string): Promise<Profile> {
+    const context = await this.#browser.newContext({
+      baseURL: origin,
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+      // Tests wait for what a page shows, not for how it gets there.
+      reducedMotion: 'reduce',
+    });
+    // Only ends a hang.
+    context.setDefaultTimeout(60_000);
+    const problems: string[] = [];
+    const asked = new Set<Request>();
+    watch(context, { origin, problems, asked });
     const page = await context.newPage();
-    try {
-      const result = await visit(page);
-      const grave = problems.filter((problem) => !ignores?.test(problem));
-      assert.deepEqual(grave, [], `${page.url()} reported problems`);
-      return result;
-    } catch (error) {
-      throw await withPicture(error, page, problems);
-    }
-  } finally {
-    await context.close();
+    const profile = { origin, page, problems, asked, protocol: await context.newCDPSession(page) };
+    profileOfPage.set(page, profile);
+    return profile;
   }
 }
 
 /** Whatever a page does that it should not, as it happens. */
-function watch(context: BrowserContext, origin: string): string[] {
-  const problems: string[] = [];
+function watch(context: BrowserContext, { origin, problems, asked }: Pick<Profile, 'origin' | 'problems' | 'asked'>): void {
   context.on('console', (message) => {
     if (message.type() === 'error') problems.push(`console: ${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (webError) => problems.push(`thrown: ${webError.error().stack ?? webError.error().message}`));
   context.on('request', (request) => {
+    asked.add(request);
     const url = new URL(request.url());
     if (['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol) && url.origin !== origin)
       problems.push(`another origin was asked for ${request.url()}`);
   });
-  return problems;
+  context.on('requestfinished', (request) => asked.delete(request));
+  context.on('requestfailed', (request) => asked.delete(request));
 }
 
 async function withPicture(thrown: unknown, page: Page, problems: readonly string[]): Promise<Error> {
