@@ -1,10 +1,8 @@
 // What an authenticator app shows. https://www.rfc-editor.org/rfc/rfc6238
+import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 
 const periodMs = 30_000;
-/** How long a code is still taken after it was shown, at least. */
-const validMs = 10_000;
 
 /** Taken are the codes of this half minute and of both beside it, each once. */
 export class Authenticator {
@@ -16,12 +14,11 @@ export class Authenticator {
     this.#secret = secret;
   }
 
-  /** A code that was not shown before and that outlasts the request that carries it. */
-  async nextCode(): Promise<string> {
-    const oldest = Math.floor((Date.now() - 2 * periodMs + validMs) / periodMs) + 1;
-    this.#period = Math.max(this.#period + 1, oldest);
-    const untilMs = (this.#period - 1) * periodMs - Date.now();
-    if (untilMs > 0) await setTimeout(untilMs);
+  /** A code that was not shown before and works for half a minute. There are two: of this half minute and of the next. */
+  nextCode(): string {
+    const current = Math.floor(Date.now() / periodMs);
+    this.#period = Math.max(this.#period + 1, current);
+    assert.ok(this.#period <= current + 1, 'a third code would have to be waited for: use a backup code');
     return totpCode(this.#secret, this.#period);
   }
 }
