@@ -158,7 +158,7 @@ test('a frozen account cannot spend until it is thawed', async () => {
   assert.equal((await gateway.post('/v1/chat/completions', { key, body: models })).error.code, 'account_frozen');
   await freeze(true);
   await freeze(false);
-  await until(async () => (await gateway.post('/v1/chat/completions', { key, body: models })).status === 200, 5_000);
+  await until(async () => (await gateway.post('/v1/chat/completions', { key, body: models })).status === 200);
   assert.deepEqual((await auditOf(account)).map(({ before: was, after: is }) => [was, is]).toReversed(), [
     [{ frozen: false }, { frozen: true }],
     [{ frozen: true }, { frozen: false }],

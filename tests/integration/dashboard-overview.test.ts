@@ -11,12 +11,13 @@ import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 const root = join(import.meta.dirname, '..', '..');
 
-let gateway: TestGateway;
+let gateway: TestGateway<RunningApp>;
 
 before(async () => {
   gateway = await startGateway();
@@ -61,6 +62,7 @@ test('what requests cost, used, saved and were refused is told, of this account 
 
   // What is not charged is counted in memory first.
   const overview = await until(async () => {
+    await gateway.program.app.gateway.activity.flush();
     const seen = await overviewOf(owner, 'test');
     const { cache_hits: hits, replays } = seen.activity;
     return seen.errors.length === 2 && seen.recent_errors.length === 2 && hits === 1 && replays === 1 && seen;

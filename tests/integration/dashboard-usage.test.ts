@@ -5,10 +5,11 @@ import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
 import type { Reply } from '../support/http.ts';
 import { until } from '../support/until.ts';
 
-let gateway: TestGateway;
+let gateway: TestGateway<RunningApp>;
 let member: DashboardClient;
 let first: { readonly id: string; readonly key: string };
 let second: { readonly id: string; readonly key: string };
@@ -205,8 +206,9 @@ test('what failed and what the cache answered is told apart from what was charge
     days: (await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=${from}&to=${day}`)).json<{ data: CacheDay[] }>()
       .data,
   });
-  // They are written some seconds later.
+  // They are counted in memory first.
   const told = await until(async () => {
+    await gateway.program.app.gateway.activity.flush();
     const seen = await read();
     return seen.errors.length >= 2 && seen.days.length >= 1 && seen;
   });
