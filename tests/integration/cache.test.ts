@@ -1,24 +1,31 @@
 // The response cache: who is answered from it, with what, and what never gets into it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { streamFrames } from '../support/answers.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGatewayProgram, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
-import { isSuccess, numberedAnswers, slowly, withoutComment } from '../support/numbered-answers.ts';
-import { answerBytes, answerStatus, framesText } from '../support/upstream.ts';
-import type { Program } from '../support/program.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
+import { isSuccess, numberedAnswers, withoutComment } from '../support/numbered-answers.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
+import { answerBytes, answerStatus, behind, framesText, thenHang } from '../support/upstream.ts';
 
-let gateway: TestGateway<Program>;
+const keepAliveMs = 100;
+const weekMs = 7 * 24 * 3_600_000;
+let clock: TestClock;
+let gateway: TestGateway<RunningApp>;
 
 before(async () => {
-  gateway = await startGatewayProgram({
-    limits: { stream_keep_alive_ms: 100, hold_slice_tokens: 256 },
+  const config = {
+    limits: { stream_keep_alive_ms: keepAliveMs, hold_slice_tokens: 256 },
     cache: { body_limit_bytes: 20_000 },
     log: { level: 'info' },
-  });
+  };
+  clock = new TestClock();
+  gateway = await startGateway(config, { clock });
 });
 after(() => gateway.stop());
 
@@ -40,6 +47,12 @@ function asker(at: Endpoint, key: string, always: object = {}) {
     leave: (asked: Asked = {}) => gateway.open(at.path, options(asked)),
     runs: () => gateway.upstream.requests.length - earlier,
   };
+}
+
+/** Until one request is with the upstream, whose `earlier` requests are older, and all others wait for it. */
+async function oneRunsOf(count: number, earlier: number): Promise<void> {
+  await gateway.upstream.request(earlier);
+  await until(() => gateway.program.app.gateway.runs.count === count);
 }
 
 function isHit(reply: Reply): boolean {
@@ -132,10 +145,16 @@ for (const at of endpoints) {
       });
 
       test('of 20 at once one runs, and the others get its answer for nothing', async () => {
-        gateway.upstream.on(at.upstreamPath, numberedAnswers(at, { delayMs: 300 }));
+        const gate = Promise.withResolvers<void>();
+        gateway.upstream.on(at.upstreamPath, behind(gate.promise, numberedAnswers(at)));
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, { stream, ...zero });
-        const replies = await Promise.all(Array.from({ length: 20 }, () => ask()));
+        const earlier = gateway.upstream.requests.length;
+        const asked = Promise.all(Array.from({ length: 20 }, () => ask()));
+        await oneRunsOf(20, earlier);
+        await clock.advance(2 * keepAliveMs);
+        gate.resolve();
+        const replies = await asked;
         assert.equal(replies.filter(isHit).length, 19);
         assert.equal(new Set(replies.map(({ text }) => withoutComment(text))).size, 1);
         assert.equal(runs(), 1);
@@ -144,10 +163,15 @@ for (const at of endpoints) {
       });
 
       test('a failure is shared with nobody: one of those that wait runs next', async () => {
-        gateway.upstream.on(at.upstreamPath, slowly(answerStatus(500)), slowly(numberedAnswers(at)));
+        const gate = Promise.withResolvers<void>();
+        gateway.upstream.on(at.upstreamPath, behind(gate.promise, answerStatus(500)), numberedAnswers(at));
         const { key } = await newKey();
         const { ask, runs } = asker(at, key, { stream, ...zero });
-        const replies = await Promise.all([ask(), ask(), ask()]);
+        const earlier = gateway.upstream.requests.length;
+        const asked = Promise.all([ask(), ask(), ask()]);
+        await oneRunsOf(3, earlier);
+        gate.resolve();
+        const replies = await asked;
         assert.equal(replies.filter((reply) => isSuccess(reply, stream)).length, 2);
         assert.equal(runs(), 2);
         assert.equal(await charges(key), 1);
@@ -158,17 +182,26 @@ for (const at of endpoints) {
       });
 
       test('a client that leaves stops nothing that others wait for, and pays', async () => {
-        gateway.upstream.on(at.upstreamPath, numberedAnswers(at, { delayMs: 200, paceMs: 100 }));
+        const gate = Promise.withResolvers<void>();
+        gateway.upstream.on(at.upstreamPath, numberedAnswers(at, { gate: gate.promise }));
         const { key } = await newKey();
         const { ask, leave, runs } = asker(at, key, { stream, ...zero });
+        const earlier = gateway.upstream.requests.length;
         const { request } = leave();
-        await gateway.upstream.request(gateway.upstream.requests.length);
-        const waiting = [ask(), ask()];
-        await setTimeout(50);
+        await gateway.upstream.request(earlier);
+        const asked = Promise.all([ask(), ask()]);
+        await oneRunsOf(3, earlier);
+        const { request: alone } = asker(at, (await newKey()).key, { stream, ...zero }).leave();
+        await gateway.upstream.request(earlier + 1);
         request.destroy();
-        const replies = await Promise.all(waiting);
+        alone.destroy();
+        // A run that nobody waits for is stopped five seconds after its client has left.
+        await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 3, { stepMs: 500 });
+        await clock.advance(10_000);
+        gate.resolve();
+        const replies = await asked;
         assert.ok(replies.every(isHit));
-        assert.equal(runs(), 1);
+        assert.equal(runs(), 2);
         assert.equal(await charges(key), 1);
       });
 
@@ -199,7 +232,7 @@ for (const at of endpoints) {
 }
 
 test('accounts never share: not an answer, not a header, not a run; keys of one account do', async () => {
-  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { delayMs: 100 }));
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
   const [one, two] = [await newKey(), await newKey()];
   const { key: sibling } = await newKey({ account: one.account });
   const first = await asker(chat, one.key, zero).ask();
@@ -215,7 +248,13 @@ test('accounts never share: not an answer, not a header, not a run; keys of one 
   assertHit(await asker(chat, sibling, zero).ask(), first);
 
   const together = { fields: { seed: 2 } };
-  const replies = await Promise.all([asker(chat, one.key, zero).ask(together), asker(chat, two.key, zero).ask(together)]);
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+  const earlier = gateway.upstream.requests.length;
+  const asked = Promise.all([asker(chat, one.key, zero).ask(together), asker(chat, two.key, zero).ask(together)]);
+  await gateway.upstream.request(earlier + 1);
+  gate.resolve();
+  const replies = await asked;
   assert.ok(!replies.some(isHit));
 });
 
@@ -241,11 +280,11 @@ test('a hit needs no balance and no room under the caps, but the model list appl
   const setKey = (values: object) => gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
   await setKey({ daily_cap_micros: 0, monthly_cap_micros: 0 });
   const { key: bare } = await newKey({ account, monthlyCapMicros: 0 as never });
-  await setTimeout(1_500);
+  await noticeKeyChanges(gateway, { clock });
   assertHit(await ask(), first);
   assertHit(await asker(chat, bare, zero).ask(), first);
   await setKey({ models: JSON.stringify(['claude-haiku-4-5']) });
-  await setTimeout(1_500);
+  await noticeKeyChanges(gateway, { clock });
   assert.equal((await ask()).error.code, 'model_not_allowed_for_key');
   assert.ok(gateway.program.output.includes('"cache":"hit"'), 'a hit shows in the log');
 });
@@ -267,7 +306,7 @@ test('an answer that was reduced, or cut for want of balance, is never kept', as
   // A dollar buys 500 000 tokens of this model's output; 0.003 some 1 500.
   const { key, account: cutOff } = await newKey({ creditUsd: 0.003 });
   const cut = { stream: true, max_completion_tokens: 8_000, ...zero };
-  gateway.upstream.on(chat.upstreamPath, answerBytes(bytes, { sizes: [5_000], paceMs: 2 }));
+  gateway.upstream.on(chat.upstreamPath, answerBytes(bytes, { sizes: [5_000] }));
   const first = await asker(chat, key, cut).ask();
   assert.match(first.text, /"finish_reason":"length"/);
   await newKey({ account: cutOff, creditUsd: 5 });
@@ -286,22 +325,16 @@ test('an answer that was reduced, or cut for want of balance, is never kept', as
 });
 
 test('a stream that its client left, or that broke off, is never kept', async () => {
-  const { start, deltas, end } = streamFrames('chat', { text: 'one two three', tokens: { input: 100, output: 20 } });
+  const { start, deltas } = streamFrames('chat', { text: 'one two three', tokens: { input: 100, output: 20 } });
   const { key } = await newKey();
   const fields = { stream: true, ...zero };
   const { ask, leave, runs } = asker(chat, key, fields);
   gateway.upstream.on(
     chat.upstreamPath,
-    async (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(framesText([...start, ...deltas.slice(0, 1)]));
-      await setTimeout(8_000);
-      response.end(framesText([...deltas.slice(1), ...end]));
-    },
+    thenHang(framesText([...start, ...deltas.slice(0, 1)])),
     (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(framesText([...start, ...deltas]));
-      void setTimeout(100).then(() => response.destroy());
+      response.write(framesText([...start, ...deltas]), () => response.destroy());
     },
     numberedAnswers(chat),
   );
@@ -309,7 +342,7 @@ test('a stream that its client left, or that broke off, is never kept', async ()
   await once(await response, 'data');
   request.destroy();
   // Who comes meanwhile waits for the run that is read on for some seconds, and so keeps it going.
-  await setTimeout(6_500);
+  await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 0, { stepMs: 500 });
   const broken = await ask();
   assert.ok(!isSuccess(broken, true), broken.text);
   assert.ok(!isHit(await ask()));
@@ -338,17 +371,23 @@ test('it outlives the process, encrypted, for seven days', async () => {
     .selectAll()
     .where('account_id', '=', account)
     .executeTakeFirstOrThrow();
-  assert.equal(row.expires_at_ms - row.created_at_ms, 7 * 24 * 3_600_000);
+  assert.equal(row.expires_at_ms - row.created_at_ms, weekMs);
   assert.ok(!Buffer.from(row.body).includes('one two'), 'it is encrypted');
-  await gateway.program.kill();
-  await gateway.program.start();
+  clock.jumpTo(row.expires_at_ms - 1);
+  assertHit(await ask(), first);
+  await restart();
   assertHit(await ask(), first);
   assert.equal(runs(), 1);
-  await gateway.program.kill();
-  const table = gateway.database.write.updateTable('cached_responses').where('account_id', '=', account);
-  await table.set({ expires_at_ms: Date.now() - 1 }).execute();
-  await gateway.program.start();
-  assert.ok(!isHit(await ask()));
+  clock.jumpTo(row.expires_at_ms + 1);
+  assert.ok(!isHit(await ask()), 'memory has it no more');
+  clock.jumpTo(clock.nowMs() + weekMs + 1);
+  await restart();
+  assert.ok(!isHit(await ask()), 'nor has the database');
   assert.ok(isHit(await ask()));
-  assert.equal(runs(), 2);
+  assert.equal(runs(), 3);
 });
+
+async function restart(): Promise<void> {
+  await gateway.program.terminate();
+  await gateway.program.start();
+}

@@ -96,7 +96,7 @@ const requestsAtOnce = 8;
 const hangMs = 120_000;
 const rounds = scaled(46, 460);
 
-test(`${rounds} rounds of spoilt requests: no fault of ours, no hang, no charge for an error`, async () => {
+test(`${rounds} rounds of spoilt requests: no fault of ours, no hang, no charge for an error`, async (t) => {
   const together = fc.array(anyAttempt, { minLength: 1, maxLength: requestsAtOnce, size: 'max' });
   const property = fc.asyncProperty(together, async (attempts) => void (await Promise.all(attempts.map(check))));
   await fc.assert(property, { numRuns: rounds, timeout: hangMs });
