@@ -1,11 +1,13 @@
 // A request survives its providers: what is tried again, where, and how often; always one hold, and one charge by what served.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { text as readAll } from 'node:stream/consumers';
 import { after, before, beforeEach, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { answerContent, streamFrames, wholeAnswer, type WireName } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
-import type { Reply } from '../support/http.ts';
+import { Reply } from '../support/http.ts';
 import { checkStream } from '../support/stream-rules.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { endpointOf, modelLimits, servedBy, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
 import {
   answerBytes,
@@ -14,6 +16,8 @@ import {
   answerStatus,
   framesText,
   hang,
+  holdBack,
+  resetInMidAnswer,
   thenReset,
   type Script,
   type SseFrame,
@@ -26,9 +30,11 @@ const secondAnswer = { text: 'from the second', tokens: { input: 20, output: 7 }
 const firstMicros = 40;
 const secondMicros = 90;
 
-/** Not so short that a busy machine answers later: the status of a failure is told as long as nothing has been written. */
-const keepAliveMs = 1_000;
+const keepAliveMs = 10_000;
+/** How often upstreams are looked at that may be late. */
+const sweepMs = 1_000;
 
+const clock = new TestClock();
 let two: TwoRoutes;
 let key: string;
 let account: string;
@@ -36,35 +42,51 @@ let account: string;
 before(async () => {
   const route = (provider: string, fields: object = {}) => ({ provider, model: `${provider}-model`, ...fields });
   const toTwo = (fields: object) => ({ ...modelLimits, routes: [route('first', fields), route('second')] });
-  two = await startTwoRoutes({
-    limits: { stream_keep_alive_ms: keepAliveMs },
-    models: {
-      hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
-      'small-first': toTwo({ context_tokens: 300 }),
-      'small-both': {
-        ...modelLimits,
-        routes: [route('first', { context_tokens: 10 }), route('second', { context_tokens: 20 })],
+  two = await startTwoRoutes(
+    {
+      limits: { stream_keep_alive_ms: keepAliveMs },
+      models: {
+        hasty: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 100 } },
+        patient: { ...toTwo({ api: 'chat' }), timeouts: { first_byte_ms: 3_600_000, total_ms: 3_600_000 } },
+        'small-first': toTwo({ context_tokens: 300 }),
+        'small-both': {
+          ...modelLimits,
+          routes: [route('first', { context_tokens: 10 }), route('second', { context_tokens: 20 })],
+        },
+        'blind-first': toTwo({ lacks: ['vision', 'tools', 'streaming'] }),
+        'blind-both': {
+          ...modelLimits,
+          routes: [route('first', { lacks: ['tools'] }), route('second', { lacks: ['tools', 'streaming'] })],
+        },
+        reversed: { ...modelLimits, routes: [route('first', { rank: 5 }), route('second', { rank: 1 })] },
+        shared: { ...modelLimits, routes: [route('first', { rank: 0, weight: 3 }), route('second', { rank: 0 })] },
+        'claude-then-gpt': { ...modelLimits, routes: [route('first-anthropic'), route('second', { api: 'chat' })] },
+        search: { ...modelLimits, routes: [route('first', { api: 'responses' }), route('second', { api: 'responses' })] },
       },
-      'blind-first': toTwo({ lacks: ['vision', 'tools', 'streaming'] }),
-      'blind-both': {
-        ...modelLimits,
-        routes: [route('first', { lacks: ['tools'] }), route('second', { lacks: ['tools', 'streaming'] })],
-      },
-      reversed: { ...modelLimits, routes: [route('first', { rank: 5 }), route('second', { rank: 1 })] },
-      shared: { ...modelLimits, routes: [route('first', { rank: 0, weight: 3 }), route('second', { rank: 0 })] },
-      'claude-then-gpt': { ...modelLimits, routes: [route('first-anthropic'), route('second', { api: 'chat' })] },
-      search: { ...modelLimits, routes: [route('first', { api: 'responses' }), route('second', { api: 'responses' })] },
     },
-  });
+    { clock },
+  );
   ({ key, account } = await two.gateway.makeKey({ mode: 'live', creditUsd: 5 }));
 });
 after(() => two.stop());
 beforeEach(() => void two.calls());
 
-function ask(wire: WireName, fields: object = {}, headers: Record<string, string> = {}): Promise<Reply> {
+function post(wire: WireName, fields: object = {}): Promise<Reply> {
   const { path, body } = endpointOf(wire);
-  return two.gateway.post(path, { key, headers, body: body({ model: `two-${wire}`, ...fields }) });
+  return two.gateway.post(path, { key, body: body({ model: `two-${wire}`, ...fields }) });
 }
+
+/** Takes no more time of the clock than it waits before retries, or for an upstream on the same clock. */
+function ask(wire: WireName, fields: object = {}): Promise<Reply> {
+  return clock.skipWaits(post(wire, fields));
+}
+
+const afterSilence =
+  (script: Script): Script =>
+  async (response, request) => {
+    await clock.sleep(1.4 * keepAliveMs);
+    await script(response, request);
+  };
 
 const first = (wire: WireName) => answerContent(wire, firstAnswer);
 const second = (wire: WireName) => answerContent(wire, secondAnswer);
@@ -95,7 +117,7 @@ const overloaded: Readonly<Record<WireName, SseFrame>> = {
 };
 
 for (const [name, play] of Object.entries(passing)) {
-  test(`${name}: tried again there, then by the next route, under one hold`, { timeout: 60_000 }, async () => {
+  test(`${name}: tried again there, then by the next route, under one hold`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
         const where = `${wire} ${stream ? 'streamed' : 'whole'}`;
@@ -137,14 +159,17 @@ for (const status of [401, 402, 403, 307]) {
   test(`status ${status} is the route's own fault: the next one at once, or a 502`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
-        // Here a refused credential is out of use for a millisecond.
-        await setTimeout(5);
         two.play(wire, [answerStatus(status)], [second(wire)]);
         assertServed(await ask(wire, { stream }), wire, { text: secondAnswer.text, costMicros: secondMicros, where: wire });
         assert.deepEqual(two.calls(), [1, 1]);
-        await setTimeout(5);
+        // Here a refused credential is out of use for a millisecond.
+        await clock.advance(1);
         const alone = await ask(wire, { stream, model: `one-${wire}` });
         assert.deepEqual([alone.status, alone.error.code, ...two.calls()], [502, 'upstream_error', 1, 0]);
+        // And in use again when it has served.
+        await clock.advance(1);
+        two.play(wire, [first(wire)]);
+        assert.deepEqual([(await ask(wire)).status, ...two.calls()], [200, 1, 0]);
       }
     }
   });
@@ -173,8 +198,13 @@ test('a fallback that refuses the request does not hide that the first route is 
 test('after its first event an answer is not begun anew: the format’s error event ends it', async () => {
   for (const { name: wire } of endpoints) {
     const { start, deltas } = streamFrames(wire, firstAnswer);
-    two.play(wire, [thenReset(framesText([...start, deltas[0]!]))], [second(wire)]);
-    const reply = await ask(wire, { stream: true });
+    const cut = resetInMidAnswer([...start, deltas[0]!]);
+    two.play(wire, [cut.script], [second(wire)]);
+    const { path, body } = endpointOf(wire);
+    const stream = await two.gateway.open(path, { key, body: body({ model: `two-${wire}`, stream: true }) }).response;
+    await once(stream, 'readable');
+    cut.release();
+    const reply = new Reply(stream, await readAll(stream));
     assert.equal(checkStream(wire, reply.text, { straight: true }).ending, 'error', wire);
     assert.deepEqual(two.calls(), [1, 0]);
     assert.deepEqual(servedBy(reply), [wire === 'messages' ? 'first-anthropic' : 'first', '1']);
@@ -194,33 +224,35 @@ test('what an attempt had generated that nobody saw is the operator’s loss, an
   assert.ok(lossMicros > 0 && provider === 'second', `${lossMicros}`);
 });
 
-test('a route that does not answer in the time of the model is left', { timeout: 20_000 }, async () => {
+test('a route that does not answer in the time of the model is left', async () => {
   two.play('chat', [hang], [second('chat')]);
-  const reply = await ask('chat', { model: 'hasty' });
-  assertServed(reply, 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'hasty' });
-  assert.deepEqual([...two.calls(), ...servedBy(reply)], [2, 1, 'second', '3']);
+  const seen = two.first.requests.length;
+  const reply = post('chat', { model: 'hasty' });
+  await two.first.request(seen);
+  await clock.advance(sweepMs);
+  await clock.advanceUntil(() => two.first.requests[seen + 1], { stepMs: 1 });
+  await clock.advance(sweepMs);
+  assertServed(await reply, 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'hasty' });
+  assert.deepEqual([...two.calls(), ...servedBy(await reply)], [2, 1, 'second', '3']);
 });
 
-test('`Retry-After` is waited for where it is short, and not where it is long', { timeout: 20_000 }, async () => {
+test('`Retry-After` is waited for where it is short, and not where it is long', async () => {
   two.play('chat', [answerStatus(429, { retryAfter: '1' }), first('chat')], [second('chat')]);
-  const startedMs = performance.now();
+  const startedMs = clock.elapsedMs();
   assertServed(await ask('chat'), 'chat', { text: firstAnswer.text, costMicros: firstMicros, where: 'short' });
-  assert.ok(performance.now() - startedMs >= 1_000, 'it came too early');
+  const waitedMs = clock.elapsedMs() - startedMs;
+  assert.ok(waitedMs >= 1_000 && waitedMs <= 1_001, `it waited for ${waitedMs} ms`);
   assert.deepEqual(two.calls(), [2, 0]);
   two.play('chat', [answerStatus(429, { retryAfter: '6' })], [second('chat')]);
-  assertServed(await ask('chat'), 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'long' });
+  assertServed(await post('chat'), 'chat', { text: secondAnswer.text, costMicros: secondMicros, where: 'long' });
   assert.deepEqual(two.calls(), [1, 1]);
-  const alone = await ask('chat', { model: 'one-chat' });
+  const alone = await post('chat', { model: 'one-chat' });
   assert.deepEqual([alone.status, alone.headers['retry-after'], ...two.calls()], [503, '6', 1, 0]);
 });
 
 test('a keep-alive carries nothing: another route may still serve, and the trailers say which', async () => {
   for (const { name: wire } of endpoints) {
-    const late: Script = async (response, request) => {
-      await setTimeout(1.4 * keepAliveMs);
-      await answerStatus(529)(response, request);
-    };
-    two.play(wire, [late], [second(wire)]);
+    two.play(wire, [afterSilence(answerStatus(529))], [second(wire)]);
     const reply = await ask(wire, { stream: true });
     assert.match(reply.text, /^: keep-alive\n\n/, wire);
     assertServed(reply, wire, { text: secondAnswer.text, costMicros: secondMicros, where: wire });
@@ -231,58 +263,58 @@ test('a keep-alive carries nothing: another route may still serve, and the trail
 });
 
 test('a stream that was opened while it waited for another says in its trailers who served', async () => {
-  const late: Script = async (response, request) => {
-    await setTimeout(1.4 * keepAliveMs);
-    await answerStatus(400)(response, request);
+  const refusal = holdBack(answerStatus(400));
+  two.play('chat', [refusal.script, first('chat')]);
+  const { path, body } = endpointOf('chat');
+  const retry = async () => {
+    const headers = { 'idempotency-key': 'waits' };
+    const response = await two.gateway.open(path, { key, headers, body: body({ model: 'patient', stream: true }) }).response;
+    begun++;
+    return new Reply(response, await readAll(response));
   };
-  two.play('chat', [late, first('chat')]);
-  const retry = () => ask('chat', { stream: true }, { 'idempotency-key': 'waits' });
-  const replies = await Promise.all([retry(), retry()]);
-  const [served, ...others] = replies.filter(({ text }) => text.endsWith('data: [DONE]\n\n'));
+  let begun = 0;
+  const replies = Promise.all([retry(), retry()]);
+  // A keep-alive opens both.
+  await until(() => clock.advance(keepAliveMs / 8).then(() => begun === 2));
+  refusal.release();
+  const [served, ...others] = (await replies).filter(({ text }) => text.endsWith('data: [DONE]\n\n'));
   assert.ok(served && others.length === 0);
   assert.match(served.text, /^: keep-alive\n\n/);
   assert.equal(served.headers['x-service-route'], undefined);
   assert.deepEqual([servedBy(served), served.costMicros], [['first', '1'], firstMicros]);
 });
 
-test('a client that leaves ends the retries, and pays nothing for failures', { timeout: 20_000 }, async () => {
+test('a client that leaves ends the retries, and pays nothing for failures', async () => {
   for (const stream of both) {
     two.play('chat', [answerStatus(429, { retryAfter: '1' })], [second('chat')]);
     const { path, body } = endpointOf('chat');
-    const seen = two.first.requests.length;
     const { request } = two.gateway.open(path, { key, body: body({ model: 'two-chat', stream }) });
-    await two.first.request(seen);
-    await setTimeout(100);
+    await until(() => clock.dueIn(1_000) === 1);
     request.destroy();
-    await setTimeout(1_300);
+    await until(async () => (await two.gateway.balance(account)).heldMicros === 0);
+    await clock.advance(10_000);
     assert.deepEqual(two.calls(), [1, 0]);
-    assert.equal((await two.gateway.balance(account)).heldMicros, 0);
   }
 });
 
-test(
-  'under an Idempotency-Key the fallback runs once: whoever left finds its answer, charged once',
-  { timeout: 20_000 },
-  async () => {
-    for (const stream of both) {
-      const idempotency = { 'idempotency-key': `fallback-${stream}` };
-      two.play('chat', [answerStatus(429, { retryAfter: '1' }), answerStatus(503)], [second('chat')]);
-      const { path, body } = endpointOf('chat');
-      const { postedMicros } = await two.gateway.balance(account);
-      const seen = two.first.requests.length;
-      const sent = { key, headers: idempotency, body: body({ model: 'two-chat', stream }) };
-      const { request } = two.gateway.open(path, sent);
-      await two.first.request(seen);
-      request.destroy();
-      const reply = await two.gateway.post(path, sent);
-      assert.equal(reply.status, 200);
-      assert.ok(reply.text.includes(stream ? 'second' : secondAnswer.text));
-      assert.equal(reply.costMicros, 0);
-      assert.deepEqual(two.calls(), [2, 1]);
-      assert.equal((await two.gateway.balance(account)).postedMicros, postedMicros - secondMicros);
-    }
-  },
-);
+test('under an Idempotency-Key the fallback runs once: whoever left finds its answer, charged once', async () => {
+  for (const stream of both) {
+    const idempotency = { 'idempotency-key': `fallback-${stream}` };
+    two.play('chat', [answerStatus(429, { retryAfter: '1' }), answerStatus(503)], [second('chat')]);
+    const { path, body } = endpointOf('chat');
+    const { postedMicros } = await two.gateway.balance(account);
+    const sent = { key, headers: idempotency, body: body({ model: 'two-chat', stream }) };
+    const { request } = two.gateway.open(path, sent);
+    await until(() => clock.dueIn(1_000) === 1);
+    request.destroy();
+    const reply = await clock.skipWaits(two.gateway.post(path, sent));
+    assert.equal(reply.status, 200);
+    assert.ok(reply.text.includes(stream ? 'second' : secondAnswer.text));
+    assert.equal(reply.costMicros, 0);
+    assert.deepEqual(two.calls(), [2, 1]);
+    assert.equal((await two.gateway.balance(account)).postedMicros, postedMicros - secondMicros);
+  }
+});
 
 test('ranks go over the order of the list, and equal ranks share the load by weight', async () => {
   two.play('chat', [first('chat')], [second('chat')]);
@@ -394,7 +426,11 @@ test('the log line names the route that served and the attempts', async () => {
 
 async function logLineOf({ requestId }: Reply): Promise<Record<string, unknown>> {
   const isItsLine = (line: string) => line.includes(requestId) && line.includes('"request"');
-  const line = await until(() => two.gateway.program.output.split('\n').find(isItsLine));
+  // Ended requests are logged after a moment.
+  const line = await until(async () => {
+    await clock.advance(20);
+    return two.gateway.program.output.split('\n').find(isItsLine);
+  });
   return JSON.parse(line) as Record<string, unknown>;
 }
 
@@ -407,8 +443,8 @@ function assertServed(
   assert.equal(reply.status, 200, `${where}: ${reply.text.slice(0, 300)}`);
   assert.equal(reply.costMicros, expected.costMicros, where);
   if (String(reply.headers['content-type']).startsWith('text/event-stream')) {
-    const { ending, text } = checkStream(wire, reply.text, { straight: true });
-    assert.deepEqual([ending, text], ['success', expected.text], where);
+    const reading = checkStream(wire, reply.text, { straight: true });
+    assert.deepEqual([reading.ending, reading.text], ['success', expected.text], where);
   } else {
     assert.ok(reply.text.includes(expected.text), `${where}: ${reply.text}`);
   }

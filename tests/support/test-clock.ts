@@ -29,20 +29,14 @@ export class TestClock implements Clock {
     this.#moveTo(0);
   }
 
-  /** Whole milliseconds, as `Date.now` has them. */
   readonly nowMs = (): number => Math.floor(this.#startMs + this.#elapsedMs);
 
   readonly elapsedMs = (): number => this.#elapsedMs;
 
-  /** How many timers wait. */
-  get waiting(): number {
-    return this.#timers.size;
-  }
-
-  /** How many times `after` and `sleep` wait for exactly that long: so a test sees that something has begun to. */
+  /** How many times `after` and `sleep` still wait for so many whole milliseconds: so a test sees that something has begun to. */
   dueIn(delayMs: number): number {
-    const dueMs = this.#elapsedMs + delayMs;
-    return Array.from(this.#timers).filter((timer) => timer.periodMs === null && timer.dueMs === dueMs).length;
+    const isDue = ({ periodMs, dueMs }: Timer) => periodMs === null && Math.floor(dueMs - this.#elapsedMs) === delayMs;
+    return Array.from(this.#timers).filter(isDue).length;
   }
 
   after(delayMs: number, action: () => void): CancelTimer {
@@ -146,7 +140,7 @@ export class TestClock implements Clock {
 
   #moveTo(elapsedMs: number): void {
     this.#elapsedMs = elapsedMs;
-    Atomics.store(this.shared, 0, BigInt(Math.floor(this.nowMs())));
+    Atomics.store(this.shared, 0, BigInt(this.nowMs()));
   }
 }
 

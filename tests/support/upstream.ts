@@ -179,7 +179,7 @@ export function thenHang(bytes: string | Uint8Array, { status = 200, headers = {
   };
 }
 
-/** The head and these bytes, then the connection is reset; without bytes, before any of the answer. */
+/** The connection is reset: before any of the answer, or behind the head and these bytes, which the client may not have read by then. */
 export function thenReset(bytes: string | Uint8Array | null, options: AnswerOptions = {}): Script {
   return async (response, request) => {
     const { socket } = response;
@@ -215,6 +215,18 @@ export function answerInParts(first: readonly SseFrame[], others: readonly SseFr
       await end.script(response, request);
     },
     release: end.release,
+  };
+}
+
+/** A stream: these frames at once, and a reset once it is let go, which is when the client has read them. */
+export function resetInMidAnswer(frames: readonly SseFrame[]): HeldBack {
+  const reset = holdBack(thenReset(null));
+  return {
+    script: async (response, request) => {
+      await thenHang(framesText(frames))(response, request);
+      await reset.script(response, request);
+    },
+    release: reset.release,
   };
 }
 
