@@ -25,7 +25,8 @@ export async function drain(server: FastifyInstance, { lifecycle, runs, clock, s
   const deadlineMs = startMs + settings.shutdown_timeout_ms;
   lifecycle.phase = 'leaving';
   const isBalanced = startMs - lifecycle.readinessAskedMs < balancerPatienceMs;
-  if (isBalanced) await clock.sleep(Math.min(settings.shutdown_delay_ms, settings.shutdown_timeout_ms));
+  const delayMs = Math.min(settings.shutdown_delay_ms, settings.shutdown_timeout_ms);
+  if (isBalanced && delayMs > 0) await clock.sleep(delayMs);
   // Connections that wait in the system's queue are taken in this turn; closing the port would reset them.
   await setImmediate();
   lifecycle.phase = 'draining';

@@ -1,0 +1,135 @@
+// A gateway with more work than it can do: what runs ends well, new requests are refused with a 503 and may come again, whoever asks
+// after its health is answered, and it takes work again by itself. `npm run test:all -- memory` loads a process until it is so.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { answerContent } from '../support/answers.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
+
+const chat = endpoint('chat');
+const token = 'metrics-token-of-the-test';
+const content = { text: 'one two three', tokens: { input: 10, output: 3 } };
+/** How often the gateway measures itself. */
+const sampleMs = 100;
+
+/** A clock by which the event loop comes late: by `lateMs` in all. */
+class LateClock extends TestClock {
+  lateMs = 0;
+  override readonly elapsedMs = (): number => this.nowMs() + this.lateMs;
+}
+
+type Started = { readonly gateway: TestGateway; readonly key: string; readonly release: () => void };
+
+/** Every answer of its upstream waits until `release` is called. */
+async function start(t: TestContext, overload: object, clock: TestClock): Promise<Started> {
+  const gateway = await startGateway({ overload, metrics: { token } }, { clock });
+  t.after(() => gateway.stop());
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  for (const { name, upstreamPath } of endpoints) {
+    const answer = answerContent(name, content);
+    gateway.upstream.on(upstreamPath, async (response, request) => {
+      await released;
+      await answer(response, request);
+    });
+  }
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  return { gateway, key, release };
+}
+
+/** Opens a stream on each endpoint; returns, once they are under way at the upstream, what waits for their ends. */
+async function openStreams({ gateway, key }: Started): Promise<() => Promise<void>> {
+  const replies = Promise.all(endpoints.map(({ path, body }) => gateway.post(path, { key, body: body({ stream: true }) })));
+  await gateway.upstream.request(endpoints.length - 1);
+  return async () => {
+    for (const { text } of await replies) assert.match(text, /three[^]*cost_micros=\d+/);
+  };
+}
+
+async function refusesEverything({ gateway, key }: Started): Promise<void> {
+  for (const { path, body, name } of endpoints) {
+    const reply = await gateway.post(path, { key, body: body({ stream: true }) });
+    const type = name === 'messages' ? 'overloaded_error' : 'overloaded';
+    assert.deepEqual([reply.status, reply.error.code, reply.error.type], [503, 'overloaded', type]);
+    assert.match(String(reply.headers['retry-after']), /^[123]$/);
+  }
+}
+
+async function servesAgain({ gateway, key }: Started): Promise<void> {
+  const reply = await gateway.post(chat.path, { key, body: chat.body() });
+  assert.equal(reply.status, 200, reply.text);
+}
+
+async function tellsOperators({ gateway }: Started, reason: string): Promise<void> {
+  const [live, ready, metrics] = await Promise.all([
+    gateway.get('/healthz'),
+    gateway.get('/readyz'),
+    gateway.get('/metrics', { key: token }),
+  ]);
+  assert.deepEqual([live.status, ready.status, ready.json()['overloaded'], metrics.status], [200, 200, reason, 200]);
+  assert.match(metrics.text, new RegExp(`tollgate_overloaded\\{reason="${reason}"\\} 1`));
+  assert.match(gateway.program.output, new RegExp(`"reason":"${reason}","msg":"overloaded: new requests are refused`));
+}
+
+test('an event loop that lags refuses new requests until it has caught up', async (t) => {
+  const clock = new LateClock();
+  const started = await start(t, { lag_ms: 30 }, clock);
+  const endWell = await openStreams(started);
+  for (let sample = 0; sample < 5; sample++) {
+    clock.lateMs += 40;
+    await clock.advance(sampleMs);
+  }
+  await refusesEverything(started);
+  await tellsOperators(started, 'lag');
+  started.release();
+  await endWell();
+  await clock.advance(5 * sampleMs);
+  await servesAgain(started);
+  assert.match(started.gateway.program.output, /no longer overloaded/);
+});
+
+test('memory near its bound refuses new requests until it is free again', async (t) => {
+  const clock = new TestClock();
+  const started = await start(t, { memory_bytes: 150_000_000 }, clock);
+  const endWell = await openStreams(started);
+  const held: Buffer[] = [Buffer.alloc(150_000_000, 1)];
+  await clock.advance(sampleMs);
+  await refusesEverything(started);
+  await tellsOperators(started, 'memory');
+  await clock.advance(11_000);
+  assert.equal((await started.gateway.get('/readyz')).status, 503, 'it cannot help itself: others should have its work');
+  started.release();
+  await endWell();
+  held.pop();
+  // Garbage is looked for every 5 s meanwhile.
+  await until(async () => {
+    await clock.advance(5_000);
+    return (await started.gateway.get('/readyz')).status === 200;
+  });
+  await servesAgain(started);
+});
+
+test('a body that arrives while others fill the bound is refused, and taken when they have gone', async (t) => {
+  const started = await start(t, { arriving_bytes: 10_000 }, new TestClock());
+  started.release();
+  const { gateway, key } = started;
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const body = JSON.stringify(chat.body({ metadata: { a: 'x'.repeat(9_900) } }));
+  socket.write(
+    `POST ${chat.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
+  );
+  const ask = async () => gateway.post(chat.path, { key, body: chat.body({ metadata: { a: 'x'.repeat(1_000) } }) });
+  const refused = await until(async () => {
+    const reply = await ask();
+    return reply.status === 503 && reply;
+  });
+  assert.equal(refused.error.code, 'overloaded');
+  socket.write(body.slice(-1));
+  assert.match((await socket.setEncoding('utf8').toArray()).join(''), /^HTTP\/1\.1 200 /);
+  assert.equal((await ask()).status, 200);
+});
