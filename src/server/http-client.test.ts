@@ -57,7 +57,7 @@ test('a stream that its client does not read ends with the client gone', async (
     void client.startStream({}, []).write(large);
   };
   await open(t, answer, { clock });
-  await until(() => clock.waiting > 0);
+  await until(() => clock.dueIn(stallMs) > 0);
   assert.equal(isGone, false);
   await clock.advanceUntil(() => isGone, { stepMs: stallMs });
 });
