@@ -21,7 +21,8 @@ const groups = {
 };
 
 function test(files, env = {}) {
-  return run(node, ['--test', ...files], { ...full, ...env });
+  const options = ['--test-timeout=3600000', '--test-concurrency=2', '--test-global-setup=tests/support/test-run.ts'];
+  return run(node, ['--test', ...options, ...files], { ...full, ...env });
 }
 
 /** Returns whether it passed. */

@@ -1,4 +1,4 @@
-// Forty ways to break the product, each in one place: money, formats, access, limits, replay, streams, the dashboard. For each, tests of
+// Forty-four ways to break the product, each in one place: money, formats, access, limits, replay, streams, the dashboard. For each, tests of
 // `npm test` fail.
 import { testMutations } from '../../support/mutations.ts';
 
@@ -257,7 +257,7 @@ testMutations([], {
     file: 'server/dashboard-api/access.ts',
     guard: `if (isForeign) throw new ApiError('not_permitted', 'This request came from the page of another site.');`,
     without: 'void isForeign;',
-    watchers: integration('dashboard-access', 'on SQLite'),
+    watchers: integration('dashboard-sign-in', 'on SQLite'),
   },
   'a one-time link works twice': {
     file: 'users/one-time-link.ts',
