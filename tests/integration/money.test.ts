@@ -1,21 +1,25 @@
 // Money, to the microdollar, with live keys through the local upstream: what is charged, what is free, and what can never happen.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { micros, microsFromUsd, type Micros } from '../../src/lib/money.ts';
 import { answerContent, streamFrames, wholeAnswer, type Tokens } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { Reply } from '../support/http.ts';
 import { readOwnAnswer } from '../support/recordings.ts';
+import { TestClock } from '../support/test-clock.ts';
 import {
   answerBytes,
+  answerInParts,
   answerJson,
   answerSse,
   answerStatus,
   framesText,
   hang,
+  holdBack,
   thenHang,
   thenReset,
   type Script,
@@ -28,6 +32,12 @@ const base = { input: 3, output: 15, cache_write: 3.75, cache_read: 0.3, cache_w
 const long = { input: 7, output: 26, cache_write: 8.5, cache_read: 0.7, cache_write_1h: 13 };
 const tierFrom = 1_000;
 
+/** How often upstreams are looked at that may be late. */
+const sweepMs = 1_000;
+/** How long an upstream is read on when its client has left. */
+const readOnMs = 5_000;
+
+const clock = new TestClock();
 let gateway: TestGateway;
 
 before(async () => {
@@ -37,29 +47,32 @@ before(async () => {
     supports: { thinking: false, streaming: true, vision: false },
   };
   const prices = { ...base, tiers: [{ above_input_tokens: tierFrom, ...long }] };
-  gateway = await startGateway((upstream) => ({
-    providers: {
-      impatient: {
-        kind: 'openai-compatible',
-        base_url: `${upstream.url}/slow/v1`,
-        api_key: 'none',
-        timeouts: { first_byte_ms: 300, idle_ms: 300, total_ms: 3_000 },
+  gateway = await startGateway(
+    (upstream) => ({
+      providers: {
+        impatient: {
+          kind: 'openai-compatible',
+          base_url: `${upstream.url}/slow/v1`,
+          api_key: 'none',
+          timeouts: { first_byte_ms: 300, idle_ms: 300, total_ms: 3_000 },
+        },
+        unreachable: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'none' },
       },
-      unreachable: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'none' },
-    },
-    models: {
-      'priced-openai': { display_name: 'Priced', routes: [{ provider: 'openai', model: 'upstream-model' }], prices, ...limits },
-      'priced-anthropic': {
-        display_name: 'Priced',
-        routes: [{ provider: 'anthropic', model: 'upstream-model' }],
-        prices,
-        ...limits,
+      models: {
+        'priced-openai': { display_name: 'Priced', routes: [{ provider: 'openai', model: 'upstream-model' }], prices, ...limits },
+        'priced-anthropic': {
+          display_name: 'Priced',
+          routes: [{ provider: 'anthropic', model: 'upstream-model' }],
+          prices,
+          ...limits,
+        },
+        'priced-local': { routes: [{ provider: 'local', model: 'm' }], prices, ...limits },
+        slow: { routes: [{ provider: 'impatient', model: 'm' }], prices: base, ...limits },
+        unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices: base, ...limits },
       },
-      'priced-local': { routes: [{ provider: 'local', model: 'm' }], prices, ...limits },
-      slow: { routes: [{ provider: 'impatient', model: 'm' }], prices: base, ...limits },
-      unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices: base, ...limits },
-    },
-  }));
+    }),
+    { clock },
+  );
 });
 after(() => gateway.stop());
 
@@ -197,13 +210,19 @@ test('a provider that is silent, falls silent or cannot be reached is free', asy
   const chat = endpoints[1]!;
   const ask = (model: string, stream: boolean) => gateway.post(chat.path, { key, body: chat.body({ model, stream }) });
   gateway.upstream.on('/slow/v1/chat/completions', hang);
-  const silent = await Promise.all([ask('slow', false), ask('slow', true), ask('unreachable', false), ask('unreachable', true)]);
+  const next = gateway.upstream.requests.length;
+  const asked = Promise.all([ask('slow', false), ask('slow', true), ask('unreachable', false), ask('unreachable', true)]);
+  await gateway.upstream.request(next + 1);
+  await clock.advance(sweepMs);
   assert.deepEqual(
-    silent.map((reply) => reply.status),
+    (await asked).map((reply) => reply.status),
     [504, 504, 503, 503],
   );
   gateway.upstream.on('/slow/v1/chat/completions', thenHang(framesText(startOf('chat'))));
-  const fellSilent = await ask('slow', true);
+  const stream = await gateway.open(chat.path, { key, body: chat.body({ model: 'slow', stream: true }) }).response;
+  await once(stream, 'readable');
+  await clock.advance(sweepMs);
+  const fellSilent = new Reply(stream, await text(stream));
   assertFailed(fellSilent, 'a stream that falls silent');
   assert.match(fellSilent.text, /upstream_timeout/);
   assert.deepEqual(
@@ -213,8 +232,10 @@ test('a provider that is silent, falls silent or cannot be reached is free', asy
 });
 
 test('a client that leaves stops the upstream, and pays for what had been generated', async () => {
-  // All at once: each takes the five seconds in which the upstream is read on for its usage.
-  await Promise.all([...endpoints.map(leaveStream), leaveWholeAnswer()]);
+  const leaving = [...endpoints.map(leaveStream), leaveWholeAnswer()];
+  await until(() => clock.dueIn(readOnMs) === leaving.length);
+  await clock.advance(readOnMs);
+  await Promise.all(leaving);
 });
 
 async function leaveStream(endpoint: Endpoint): Promise<void> {
@@ -225,9 +246,8 @@ async function leaveStream(endpoint: Endpoint): Promise<void> {
   const body = endpoint.body({ model: modelOf(endpoint), stream: true });
   const { request, response } = gateway.open(endpoint.path, { key, body });
   const stream = await response;
-  await once(stream, 'data');
+  await readUntil(stream, 'four');
   const sent = await upstreamRequest(endpoint.upstreamPath, first);
-  await setTimeout(100);
   request.destroy();
   assert.equal(await sent.ended, 'aborted', endpoint.name);
   const record = await waitForRecord(key, String(stream.headers['x-request-id']));
@@ -260,25 +280,30 @@ test('a client that leaves while the upstream still ends in time pays what the u
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chat = endpoints[1]!;
   const body = (stream: boolean) => ({ key, body: chat.body({ model: 'priced-openai', stream }) });
-  gateway.upstream.on(chat.upstreamPath, answerContent('chat', short, { paceMs: 60 }));
+  const { deltas, end } = streamFrames('chat', short);
+  const late = answerInParts(startOf('chat'), [...deltas, ...end]);
+  gateway.upstream.on(chat.upstreamPath, late.script);
   const { request, response } = gateway.open(chat.path, body(true));
   const stream = await response;
   await once(stream, 'data');
   request.destroy();
+  await until(() => clock.dueIn(readOnMs) === 1);
+  await clock.advance(readOnMs - 1);
+  late.release();
   const record = await waitForRecord(key, String(stream.headers['x-request-id']));
   assert.deepEqual([record.cost_cents, record.output_tokens], [shortCost / 10_000, 20]);
   assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - shortCost);
 
   // The same without a stream: the answer comes when nobody is there any more.
-  const whole = answerContent('chat', short);
+  const whole = holdBack(answerContent('chat', short));
   const next = gateway.upstream.requests.length;
-  gateway.upstream.on(chat.upstreamPath, async (answer, asked) => {
-    await setTimeout(300);
-    await whole(answer, asked);
-  });
+  gateway.upstream.on(chat.upstreamPath, whole.script);
   const { request: leaving } = gateway.open(chat.path, body(false));
   await gateway.upstream.request(next);
   leaving.destroy();
+  await until(() => clock.dueIn(readOnMs) === 1);
+  await clock.advance(readOnMs - 1);
+  whole.release();
   const records = await until(async () => {
     const { data } = (await gateway.get('/v1/usage', { key })).json<{ data: UsageRecord[] }>();
     return data.length === 2 && data;
@@ -547,16 +572,9 @@ async function upstreamRequest(path: string, first: number) {
   }
 }
 
-/** Plays the script only once it is let go. */
-function holdBack(script: Script): { readonly script: Script; readonly release: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return {
-    script: async (response, request) => {
-      await promise;
-      await script(response, request);
-    },
-    release: resolve,
-  };
+async function readUntil(stream: IncomingMessage, word: string): Promise<void> {
+  let read = '';
+  while (!read.includes(word)) read += String((await once(stream, 'data'))[0]);
 }
 
 /** So many small chat requests that run at the same time: none is answered before all have been decided on. */
