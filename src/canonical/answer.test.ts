@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { anyUrl } from '../../tests/support/any-text.ts';
 import fc from '../../tests/support/property.ts';
 import { answerEvents, collect } from '../../tests/support/canonical/answers.ts';
 import { record } from '../../tests/support/plain-record.ts';
@@ -11,7 +12,7 @@ import type { AssistantPart } from './request.ts';
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const anyCitation: fc.Arbitrary<Citation> = record<UrlCitation>({
   type: fc.constant('url' as const),
-  url: fc.webUrl(),
+  url: anyUrl,
   title: fc.option(text),
   citedText: fc.option(text),
   span: fc.option(record({ start: fc.nat(9), end: fc.integer({ min: 10, max: 99 }) })),

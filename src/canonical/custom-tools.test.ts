@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { anyCharacter } from '../../tests/support/any-text.ts';
 import fc from '../../tests/support/property.ts';
 import { answerEvents, collect } from '../../tests/support/canonical/answers.ts';
 import type { Answer } from './answer.ts';
@@ -53,7 +54,7 @@ test('a call of an earlier turn is lowered although its tool is no longer there'
 
 /** JSON as hosts write it: with and without spaces, with every character escaped or none that need not be. */
 const anyArguments = fc
-  .tuple(fc.string({ unit: 'binary', maxLength: 40 }), fc.boolean(), fc.boolean())
+  .tuple(fc.string({ unit: anyCharacter, maxLength: 40 }), fc.boolean(), fc.boolean())
   .map(([input, isSpaced, isEscaped]) => {
     const text = isEscaped ? escapeAll(input) : JSON.stringify(input);
     return { input, text: isSpaced ? ` {\n "input" : ${text} }\n` : `{"input":${text}}` };

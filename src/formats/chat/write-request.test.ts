@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import { record } from '../../../tests/support/plain-record.ts';
 import { ApiError } from '../../canonical/errors.ts';
@@ -131,7 +132,7 @@ test('without tools neither choice nor the parallel switch is sent, and a forced
 });
 
 const anySource = fc.oneof(
-  fc.webUrl().map((url) => ({ kind: 'url' as const, url })),
+  anyUrl.map((url) => ({ kind: 'url' as const, url })),
   fc.base64String().map((data) => ({ kind: 'base64' as const, mediaType: 'image/png', data })),
 );
 const anyUserPart: fc.Arbitrary<UserPart> = fc.oneof(

@@ -1,4 +1,5 @@
 // What the tests of this folder share: contexts, and random canonical values that Messages can express.
+import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import type { Citation, DocumentCitation, SearchResultCitation, UrlCitation } from '../../canonical/citation.ts';
@@ -86,7 +87,7 @@ const place = fc
 const ownCitations: fc.Arbitrary<Citation> = fc.oneof(
   record<UrlCitation>({
     type: fc.constant('url'),
-    url: fc.webUrl(),
+    url: anyUrl,
     title: fc.option(filledText),
     citedText: fc.option(filledText),
     span: fc.constant(null),

@@ -1,6 +1,7 @@
 // Requests that Messages can express come back from it as they were.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import { effortLevels, type CanonicalRequest, type Message } from '../../canonical/request.ts';
 import {
@@ -30,7 +31,7 @@ const text = fc.oneof(
 );
 const citedText = record({ type: fc.constant('text' as const), text: filled, citations: someCitations });
 const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
-const url = fc.webUrl().map((address) => ({ kind: 'url' as const, url: address }));
+const url = anyUrl.map((address) => ({ kind: 'url' as const, url: address }));
 const image = record({
   type: fc.constant('image' as const),
   source: fc.oneof(url, record({ kind: fc.constant('base64' as const), mediaType: fc.constant('image/png'), data: base64 })),

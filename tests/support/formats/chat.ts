@@ -1,4 +1,5 @@
 // Shared by the tests of the Chat format: a context to write answers with, a whole stream read at once, and random answers.
+import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
 import { record } from '../plain-record.ts';
 import type { Answer } from '../../../src/canonical/answer.ts';
@@ -32,7 +33,7 @@ export function readAll(events: readonly SseEvent[]): StreamEvent[] {
   return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
 }
 
-export const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
+export const anyText = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 });
 /** As it comes out of JSON, which knows no negative zero. */
 export const anyJsonObject = fc
   .dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true })
@@ -72,7 +73,7 @@ const anyToolCall: fc.Arbitrary<ToolCallPart> = fc.oneof(
 /** As a search model cites: with a place in the text, and of pages alone. */
 const anyCitation = record<UrlCitation>({
   type: fc.constant('url'),
-  url: fc.webUrl(),
+  url: anyUrl,
   title: fc.option(anyText),
   citedText: fc.option(anyText),
   span: fc.tuple(fc.nat(9), fc.integer({ min: 1, max: 9 })).map(([start, length]) => ({ start, end: start + length })),

@@ -1,5 +1,6 @@
 // Shared by the tests of the Responses format: a context to write answers with, whole streams read and written at once, and random
 // requests and answers.
+import { anyCharacter, anyUrl } from '../any-text.ts';
 import fc from '../property.ts';
 import { pieceEvents } from '../canonical/answers.ts';
 import { record } from '../plain-record.ts';
@@ -74,12 +75,12 @@ export function streamAnswer(answer: Answer, context: AnswerContext, pieceSize =
   return runPipe(writeStream(context), pieceEvents(answer, pieceSize));
 }
 
-const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
+const anyText = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 30 });
 const anyName = fc.constantFrom('get_weather', 'search', 'patch');
 const anyTextPart = record({ type: fc.constant('text' as const), text: fc.oneof(anyText, fc.constant('')) });
 const anyCitation = record<UrlCitation>({
   type: fc.constant('url'),
-  url: fc.webUrl(),
+  url: anyUrl,
   title: fc.option(anyText),
   citedText: fc.constant(null),
   span: fc.tuple(fc.nat(9), fc.integer({ min: 1, max: 9 })).map(([start, length]) => ({ start, end: start + length })),
@@ -141,7 +142,7 @@ function naturalStop(content: readonly AssistantPart[]): Stop['reason'] {
 }
 
 const anyMedia = fc.oneof(
-  record({ kind: fc.constant('url' as const), url: fc.webUrl() }),
+  record({ kind: fc.constant('url' as const), url: anyUrl }),
   record({
     kind: fc.constant('base64' as const),
     mediaType: fc.constantFrom('image/png', 'application/pdf'),
