@@ -1,30 +1,31 @@
 // The cache over several gateways on one PostgreSQL database: they share answers, and forget them together.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { endpoint } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers, withoutComment } from '../support/numbered-answers.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { startReplicas } from '../support/replicas.ts';
+import { TestClock } from '../support/test-clock.ts';
 import type { LocalUpstream } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
-/** Within which every gateway has noticed what one has changed. */
-const noticedMs = 5_000;
+const clock = new TestClock();
 let upstream: LocalUpstream;
 let replicas: readonly RunningApp[];
 let setup: TestGateway;
 
 const hooks = hooksOfFile();
 before(async () => {
-  ({ replicas, setup, upstream } = await startReplicas(hooks, { count: 3 }));
+  ({ replicas, setup, upstream } = await startReplicas(hooks, { count: 3, clock }));
 });
 
 const ask = (replica: RunningApp, key: string, headers: Record<string, string> = {}) =>
   send(replica.url + chat.path, { key, headers, body: chat.body({ temperature: 0 }) });
+const noticeChanges = () => noticeKeyChanges(setup, { clock, urls: replicas.map(({ url }) => url) });
 const cacheOf = ({ headers }: Reply) => headers['x-service-cache'];
 
 test('what one gateway was told, all answer with, until the account is purged', async () => {
@@ -37,7 +38,7 @@ test('what one gateway was told, all answer with, until the account is purged', 
     assert.equal(reply.text, withoutComment(first.text));
   }
   await replicas[0]!.cli('accounts', 'purge', account);
-  await setTimeout(noticedMs);
+  await noticeChanges();
   const earlier = upstream.requests.length;
   const again = await ask(replicas[2]!, key);
   assert.equal(cacheOf(again), undefined);
@@ -52,7 +53,7 @@ test('an account that keeps nothing has no cache, and of its Idempotency-Keys th
   await ask(replicas[0]!, key, named);
   for (const replica of replicas) assert.equal(cacheOf(await ask(replica, key, named)), 'idempotent-replay');
   await replicas[1]!.cli('accounts', 'update', account, '--retain-responses', 'off');
-  await setTimeout(noticedMs);
+  await noticeChanges();
   const earlier = upstream.requests.length;
   for (const replica of replicas) {
     assert.equal((await ask(replica, key, named)).error.code, 'idempotency_body_not_retained');

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
 import { until } from '../support/until.ts';
 
@@ -17,8 +18,13 @@ const bodyOf = (fields: object = {}) => JSON.stringify(chat.body({ temperature: 
 /** A key that the gateway has heard of: what it has learned by then is forgotten with the change of keys. */
 async function newKey(gateway: TestGateway, creditUsd: number): Promise<string> {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd });
-  await setTimeout(1_200);
+  await noticeKeyChanges(gateway);
   return key;
+}
+
+/** Time for the gateway, which is in this process, to read what was sent. */
+async function takeTurns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
 }
 
 function headOf(key: string, body: string, { extra = '', version = '1.1' } = {}): string {
@@ -91,9 +97,9 @@ describe('on the wire', () => {
     test(`on ${what}: a body in pieces, then several requests at once: each has its answer, in their order`, async () => {
       const { socket, read } = await connection();
       socket.write(head());
-      await setTimeout(100);
+      await takeTurns();
       socket.write(body.slice(0, 10));
-      await setTimeout(100);
+      await takeTurns();
       socket.write(body.slice(10) + (head() + body).repeat(2) + head().replace(key, 'nobody') + body);
       await until(() => read().includes(' 401 '));
       assert.equal(answersIn(read()), 3);
@@ -110,7 +116,7 @@ describe('on the wire', () => {
       ];
       for (const piece of others) {
         socket.write(piece);
-        await setTimeout(30);
+        await takeTurns();
       }
       await until(() => hitsIn(read()) === 8 && read().endsWith('}'));
       socket.destroy();
@@ -121,7 +127,7 @@ describe('on the wire', () => {
     const { socket, read } = await taught(gateway, head() + body);
     socket.pause();
     for (let count = 0; count < 6_000; count++) socket.write(head() + body);
-    await setTimeout(1_000);
+    await takeTurns();
     socket.resume();
     await until(() => hitsIn(read()) === 6_000 && read().endsWith('}'));
     assert.equal(answersIn(read()), 6_000);
@@ -146,7 +152,7 @@ describe('on the wire', () => {
     const earlier = gateway.program.output.length;
     const { socket } = await connected(gateway);
     socket.write(head() + body.slice(0, 10));
-    await setTimeout(100);
+    await takeTurns();
     socket.destroy();
     const { socket: leaving } = await connected(gateway);
     leaving.write(head() + body);
@@ -199,7 +205,7 @@ describe('an answer of megabytes, known by its bytes', () => {
     const { gateway, stop, ...requests } = await start(t);
     const { socket, read } = await begun(gateway, requests);
     const stopped = stop();
-    await setTimeout(1_500);
+    await takeTurns();
     assert.ok(!isWhole(read()));
     socket.resume();
     await until(() => isWhole(read()));
@@ -221,7 +227,7 @@ describe('an answer of megabytes, known by its bytes', () => {
     const { socket } = await begun(gateway, requests);
     for (let count = 0; count < 3; count++) {
       socket.write(requests.long);
-      await setTimeout(100);
+      await takeTurns();
     }
     socket.write('GET /healthz HTTP/1.1\r\nhost: here\r\n\r\n');
     await until(() => gateway.program.output.includes('"client_gone":true'));
@@ -235,7 +241,7 @@ describe('an answer of megabytes, known by its bytes', () => {
     socket.pause();
     for (const request of [requests.long, requests.short, requests.short]) {
       socket.write(request);
-      await setTimeout(300);
+      await takeTurns();
     }
     socket.resume();
     await until(() => answersIn(read()) === 3 && isWhole(read()));

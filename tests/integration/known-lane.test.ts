@@ -3,27 +3,22 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
-import { until } from '../support/until.ts';
+import { TestClock } from '../support/test-clock.ts';
 
 const token = 'metrics-token-of-the-test';
-/** Within which a gateway has noticed what was changed in the database. */
-const noticedMs = 1_500;
 const chat = endpoint('chat');
 const agent = new Agent({ keepAlive: true });
+let clock: TestClock;
 let gateway: TestGateway;
 
 before(async () => {
-  gateway = await startGateway({
-    metrics: { token },
-    log: { level: 'info' },
-    // A request that is never counted out would keep the end of the program waiting for as long.
-    server: { shutdown_timeout_ms: 600_000 },
-  });
+  clock = new TestClock();
+  gateway = await startGateway({ metrics: { token }, log: { level: 'info' } }, { clock });
 });
 after(async () => {
   agent.destroy();
@@ -90,7 +85,9 @@ function fullWay(sent: Sent): Sent {
 }
 
 async function logLine(id: string): Promise<Record<string, unknown>> {
-  const line = await until(() => gateway.program.output.split('\n').find((one) => one.includes(id) && one.endsWith('}')));
+  const line = await clock.advanceUntil(() =>
+    gateway.program.output.split('\n').find((one) => one.includes(id) && one.endsWith('}')),
+  );
   const { time: _time, request_id: _id, duration_ms: _duration, ...rest } = JSON.parse(line) as Record<string, unknown>;
   return rest;
 }
@@ -288,7 +285,7 @@ for (const [what, { change, told }] of Object.entries(changes)) {
     const sent = { body: bodyOf(chat) };
     const known = await teach(key, sent);
     await change(ids);
-    await setTimeout(noticedMs);
+    await noticeKeyChanges(gateway, { clock });
     const reply = await send(key, sent);
     assert.equal(reply.isShort, false);
     if (told) assert.match(reply.text, told);
@@ -298,9 +295,11 @@ for (const [what, { change, told }] of Object.entries(changes)) {
 
 test('an expiry that comes is kept to the moment', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
-  const { key } = await newKey({ expiresAtMs: Date.now() + 3_000 });
+  const { key } = await newKey({ expiresAtMs: clock.nowMs() + 3_000 });
   const sent = { body: bodyOf(chat) };
   await teach(key, sent);
-  await setTimeout(3_000);
+  await clock.advance(2_999);
+  assert.equal((await send(key, sent)).status, 200);
+  await clock.advance(1);
   assert.match((await send(key, sent)).text, /This API key expired/);
 });

@@ -15,11 +15,11 @@ export function numberedAnswers(
   let count = 0;
   return async (response, request) => {
     const numbered = { ...numberedContent, text: `${text} ${++count}` };
-    const { start, deltas, end } = streamFrames(name, numbered);
     if ((request.body as { stream?: boolean }).stream !== true) {
       await gate;
       return answerJson(wholeAnswer(name, numbered))(response, request);
     }
+    const { start, deltas, end } = streamFrames(name, numbered);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(framesText([...start, ...deltas.slice(0, 1)]));
     await gate;
