@@ -11,6 +11,7 @@ import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply, SendOptions } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, answerSse, hang, thenReset, type Script } from '../support/upstream.ts';
 
 /** Each is put where it must stay; none may turn up in an answer, in the log or in the database. */
@@ -22,6 +23,7 @@ const canaries = {
   answer: 'CANARY-answer-2093',
 };
 
+const clock = new TestClock();
 let gateway: TestGateway;
 let testKey: string;
 let liveKey: string;
@@ -32,25 +34,28 @@ const seenCodes = new Set<string>();
 before(async () => {
   const limits = { max_input_tokens: 100_000, max_output_tokens: 8_000 };
   const prices = { input: 3, output: 15 };
-  gateway = await startGateway((upstream) => ({
-    server: { body_limit_bytes: 20_000 },
-    providers: {
-      impatient: {
-        kind: 'openai-compatible',
-        base_url: `${upstream.url}/slow/v1`,
-        api_key: upstreamKey,
-        timeouts: { first_byte_ms: 200 },
+  gateway = await startGateway(
+    (upstream) => ({
+      server: { body_limit_bytes: 20_000 },
+      providers: {
+        impatient: {
+          kind: 'openai-compatible',
+          base_url: `${upstream.url}/slow/v1`,
+          api_key: upstreamKey,
+          timeouts: { first_byte_ms: 200 },
+        },
+        unreachable: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: upstreamKey },
+        off: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: upstreamKey, enabled: false },
       },
-      unreachable: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: upstreamKey },
-      off: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: upstreamKey, enabled: false },
-    },
-    models: {
-      slow: { routes: [{ provider: 'impatient', model: 'm' }], prices, ...limits },
-      unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices, ...limits },
-      'switched-off': { routes: [{ provider: 'off', model: 'm' }], prices, ...limits },
-      unpriced: { routes: [{ provider: 'local', model: 'm' }], ...limits },
-    },
-  }));
+      models: {
+        slow: { routes: [{ provider: 'impatient', model: 'm' }], prices, ...limits },
+        unreachable: { routes: [{ provider: 'unreachable', model: 'm' }], prices, ...limits },
+        'switched-off': { routes: [{ provider: 'off', model: 'm' }], prices, ...limits },
+        unpriced: { routes: [{ provider: 'local', model: 'm' }], ...limits },
+      },
+    }),
+    { clock },
+  );
   testKey = await newKey({});
   liveKey = await newKey({ mode: 'live', creditUsd: 5 });
 });
@@ -184,11 +189,10 @@ for (const endpoint of endpoints) {
       assert.equal(details['limit'], 'daily_cap');
       assert.ok(Number(details['required_micros']) > 0);
       assert.deepEqual([details['left_micros'], details['held_micros'], details['affordable_output_tokens']], [0, 0, 0]);
-      const midnight = new Date();
+      const midnight = new Date(clock.nowMs());
       midnight.setUTCHours(24, 0, 0, 0);
       assert.equal(details['resets_at'], midnight.toISOString());
-      const waitSeconds = Math.round((midnight.getTime() - Date.now()) / 1_000);
-      assert.ok(Math.abs(Number(reply.headers['retry-after']) - waitSeconds) <= 5);
+      assert.equal(Number(reply.headers['retry-after']), (midnight.getTime() - clock.nowMs()) / 1_000);
     });
   });
 
@@ -266,7 +270,11 @@ for (const endpoint of endpoints) {
   test(`${endpoint.path}: a provider that cannot be reached, or does not answer in time`, async () => {
     gateway.upstream.on('/slow/v1/chat/completions', hang);
     await check(endpoint, { code: 'upstream_unavailable', send: body({ model: 'unreachable' }), key: () => liveKey });
-    await check(endpoint, { code: 'upstream_timeout', send: body({ model: 'slow' }), key: () => liveKey });
+    const next = gateway.upstream.requests.length;
+    const late = check(endpoint, { code: 'upstream_timeout', send: body({ model: 'slow' }), key: () => liveKey });
+    await gateway.upstream.request(next);
+    await clock.advance(1_000);
+    await late;
   });
 
   test(`${endpoint.path}: the upstream's 400 is told in its own words, scrubbed of what is the operator's`, async () => {

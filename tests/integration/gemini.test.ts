@@ -1,12 +1,14 @@
 // Gemini's models for clients of every format, through the started program: what reaches Google byte for byte, what comes back, and what
 // is charged. The models and their prices are those of the built-in catalogue.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { text as readAll } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
-import type { Frame, Reply } from '../support/http.ts';
+import { type Frame, Reply } from '../support/http.ts';
 import { until } from '../support/until.ts';
-import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
+import { answerInParts, answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
 
 type Json = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- bodies of four formats, read plainly
 
@@ -305,15 +307,15 @@ for (const client of clients) {
     const error = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } };
     const badCall = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
     for (const chunks of [[text], [text, error], [text, badCall]]) {
-      // Apart in time: an error that comes with the first words is still one with a status of its own.
-      gateway.upstream.on(
-        paths(model).stream,
-        answerSse(
-          chunks.map((data) => ({ data })),
-          { paceMs: 50 },
-        ),
-      );
-      const reply = await gateway.post(client.path, { key, body: { model, ...client.ask({ stream: true }) } });
+      // An error that comes with the first words is still one with a status of its own.
+      const frames = chunks.map((data) => ({ data }));
+      const late = answerInParts(frames.slice(0, 1), frames.slice(1));
+      gateway.upstream.on(paths(model).stream, late.script);
+      const { response } = gateway.open(client.path, { key, body: { model, ...client.ask({ stream: true }) } });
+      const stream = await response;
+      await once(stream, 'readable');
+      late.release();
+      const reply = new Reply(stream, await readAll(stream));
       const last = reply.frames.at(-1)!.data as Json;
       assert.ok(last['error'] ?? last['response']?.error, reply.text);
       const { data } = (await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key })).json<{ data: Json[] }>();

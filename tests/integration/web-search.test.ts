@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { text as readAll } from 'node:stream/consumers';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { Reply } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerJson, answerSse, thenHang, thenReset, type Script, type SseFrame } from '../support/upstream.ts';
+import { answerJson, answerSse, resetInMidAnswer, thenHang, type Script, type SseFrame } from '../support/upstream.ts';
 
 const prices = { input: 3, output: 15 };
 const limits = {
@@ -22,22 +24,29 @@ const searchMicros = 12_500;
 /** What the model states itself takes no markup. */
 const statedMicros = 20_000;
 
+/** How long an upstream is read on when its client has left. */
+const readOnMs = 5_000;
+
+const clock = new TestClock();
 let gateway: TestGateway;
 
 before(async () => {
-  gateway = await startGateway({
-    pricing: { markup: 1.25 },
-    models: {
-      'search-openai': { routes: [{ provider: 'openai', model: 'm' }], ...limits },
-      'search-anthropic': { routes: [{ provider: 'anthropic', model: 'm' }], ...limits },
-      'search-stated': {
-        routes: [{ provider: 'openai', model: 'm' }],
-        ...limits,
-        tool_prices: { web_search: 0.02, web_search_preview: null },
+  gateway = await startGateway(
+    {
+      pricing: { markup: 1.25 },
+      models: {
+        'search-openai': { routes: [{ provider: 'openai', model: 'm' }], ...limits },
+        'search-anthropic': { routes: [{ provider: 'anthropic', model: 'm' }], ...limits },
+        'search-stated': {
+          routes: [{ provider: 'openai', model: 'm' }],
+          ...limits,
+          tool_prices: { web_search: 0.02, web_search_preview: null },
+        },
+        'search-local': { routes: [{ provider: 'local', model: 'm' }], ...limits },
       },
-      'search-local': { routes: [{ provider: 'local', model: 'm' }], ...limits },
     },
-  });
+    { clock },
+  );
 });
 after(() => gateway.stop());
 
@@ -252,11 +261,18 @@ test('more searches than the provider was allowed are not believed', async () =>
 });
 
 test('a client that leaves pays for the searches that were done by then, and a failure is free', async () => {
-  await Promise.all(cases.map(leave));
+  const leaving = cases.map(leave);
+  await until(() => clock.dueIn(readOnMs) === leaving.length);
+  await clock.advance(readOnMs);
+  await Promise.all(leaving);
   for (const wire of cases) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 20 });
-    gateway.upstream.on(wire.path, thenReset(framesText(wire.frames(2, { input: 1, output: 1 }).slice(0, wire.framesOfSearch))));
-    const reply = await gateway.post(wire.path, { key, body: wire.body({ ...wire.asks(), stream: true }) });
+    const cut = resetInMidAnswer(wire.frames(2, { input: 1, output: 1 }).slice(0, wire.framesOfSearch));
+    gateway.upstream.on(wire.path, cut.script);
+    const stream = await gateway.open(wire.path, { key, body: wire.body({ ...wire.asks(), stream: true }) }).response;
+    await once(stream, 'readable');
+    cut.release();
+    const reply = new Reply(stream, await readAll(stream));
     assert.equal(reply.costMicros, null, wire.name);
     const { availableMicros, heldMicros } = await gateway.balance(account);
     assert.deepEqual([availableMicros, heldMicros], [20_000_000, 0], wire.name);
@@ -277,7 +293,6 @@ async function leave(wire: Case): Promise<void> {
   const { request, response } = gateway.open(wire.path, { key, body: wire.body({ ...wire.asks(), stream: true }) });
   const stream = await response;
   await once(stream, 'data');
-  await setTimeout(150);
   request.destroy();
   const record = await waitForRecord(key);
   assert.equal(record.web_searches, 1, wire.name);
