@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -65,7 +65,7 @@ test('books on PostgreSQL are backed up with its own tool, which the command nam
 });
 
 async function start(t: TestContext): Promise<TestGateway> {
-  const gateway = await startGateway({ log: { level: 'error' } });
+  const gateway = await startGatewayProgram({ log: { level: 'error' } });
   t.after(() => gateway.stop());
   const content = { text: 'one two', tokens: { input: 100, output: 20 } };
   gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
