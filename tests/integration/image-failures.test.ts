@@ -1,6 +1,5 @@
 // Images that do not come, or not all of them: what is free, what is charged, and what is the operator's loss.
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
 import { upstreamKey } from '../support/gateway.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { generations, prompt, startImageGateway, type ImageGateway, urlsOf, type Body } from '../support/image-gateway.ts';
@@ -14,8 +13,9 @@ import {
   openaiDraws,
   openaiModerates,
 } from '../support/image-upstreams.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
+import { answerStatus, hang, holdBack, thenReset, type Script } from '../support/upstream.ts';
 
 /** A model for each, so that what one does to the health of its route does not touch the others. */
 const secondRoutes: readonly {
@@ -53,6 +53,10 @@ function modelOfTwoRoutes(id: string): object {
   };
 }
 
+/** How long a provider is waited for when the client has left. */
+const readOnMs = 5_000;
+
+let clock: TestClock;
 let gateway: ImageGateway['gateway'];
 let newKey: ImageGateway['newKey'];
 let draw: ImageGateway['draw'];
@@ -62,9 +66,10 @@ let assertFree: ImageGateway['assertFree'];
 let lossesOf: ImageGateway['lossesOf'];
 
 before(async () => {
-  ({ gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } = await startImageGateway({
-    image_models: Object.fromEntries(secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)])),
-  }));
+  clock = new TestClock();
+  const models = Object.fromEntries(secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)]));
+  const started = await startImageGateway({ image_models: models }, { clock });
+  ({ gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } = started);
 });
 after(() => gateway.stop());
 
@@ -100,7 +105,7 @@ describe('failures', () => {
       access_key_id: 'a',
       secret_access_key: 's',
     };
-    const unkept = await startImageGateway({ storage });
+    const unkept = await startImageGateway({ storage }, { clock });
     t.after(() => unkept.gateway.stop());
     const owner = await unkept.newKey();
     const reply = await unkept.draw(owner.key, { n: 2 });
@@ -178,7 +183,7 @@ describe('a second route', () => {
 });
 
 describe('a client that leaves', () => {
-  /** `calls`: how many the provider has when it leaves. */
+  /** `calls`: how many the provider has when it leaves. Returns when the gateway has noticed. */
   async function leave(
     key: string,
     { headers = {}, body = {}, calls = 1 }: { headers?: Record<string, string>; body?: Body; calls?: number } = {},
@@ -186,7 +191,10 @@ describe('a client that leaves', () => {
     const last = gateway.upstream.requests.length + calls - 1;
     const { request } = gateway.open(generations, { key, headers, body: { model: 'gpt-image-flare', prompt, ...body } });
     const asked = await gateway.upstream.request(last);
+    // So that no earlier wait ends at the same moment.
+    await clock.advance(1);
     request.destroy();
+    if (!('idempotency-key' in headers)) await until(() => clock.dueIn(readOnMs) > 0);
     return asked;
   }
   const isSettled = async (account: string) => {
@@ -194,25 +202,26 @@ describe('a client that leaves', () => {
   };
 
   test('pays for what was made meanwhile', async (t) => {
-    play(t, imagePaths.generations, async (response, request) => {
-      await setTimeout(200);
-      await openaiDraws()(response, request);
-    });
+    const drawing = holdBack(openaiDraws());
+    play(t, imagePaths.generations, drawing.script);
     const { key, account } = await newKey();
-    assert.equal(await (await leave(key)).ended, 'answered');
+    const asked = await leave(key);
+    await clock.advance(readOnMs - 1);
+    drawing.release();
+    assert.equal(await asked.ended, 'answered');
     await isSettled(account);
     assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 19_500);
   });
 
   test('and under an Idempotency-Key finds it when it comes back', async (t) => {
-    play(t, imagePaths.generations, async (response, request) => {
-      await setTimeout(200);
-      await openaiDraws()(response, request);
-    });
+    const drawing = holdBack(openaiDraws());
+    play(t, imagePaths.generations, drawing.script);
     const { key, account } = await newKey();
     const headers = { 'idempotency-key': 'fox-4' };
     await leave(key, { headers });
-    const again = await draw(key, {}, headers);
+    const retry = draw(key, {}, headers);
+    drawing.release();
+    const again = await retry;
     assert.deepEqual([urlsOf(again).length, again.costMicros], [1, 0]);
     assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 19_500);
   });
@@ -220,7 +229,9 @@ describe('a client that leaves', () => {
   test("stops what does not come, and pays nothing: what the provider drew in vain is the operator's loss", async (t) => {
     play(t, imagePaths.generations, hang);
     const owner = await newKey();
-    assert.equal(await (await leave(owner.key)).ended, 'aborted');
+    const asked = await leave(owner.key);
+    await clock.advance(readOnMs);
+    assert.equal(await asked.ended, 'aborted');
     await isSettled(owner.account);
     await assertFree(owner);
     assert.deepEqual(await lossesOf(owner.account), [13_000]);
@@ -230,7 +241,9 @@ describe('a client that leaves', () => {
     play(t, imagePaths.gemini, geminiDraws, geminiDraws, hang);
     const { key, account } = await newKey();
     const body = { model: 'nano-banana', n: 3 };
-    assert.equal(await (await leave(key, { body, calls: 3 })).ended, 'aborted');
+    const asked = await leave(key, { body, calls: 3 });
+    await clock.advance(readOnMs);
+    assert.equal(await asked.ended, 'aborted');
     await isSettled(account);
     assert.equal((await gateway.balance(account)).availableMicros, 5_000_000 - 2 * 51_000);
     assert.deepEqual(await lossesOf(account), [34_000]);

@@ -5,7 +5,9 @@ import { gif, png } from '../support/images/local-image-provider.ts';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { prompt, startImageGateway, type ImageGateway, urlsOf, type Answer, type Body } from '../support/image-gateway.ts';
 import { imagePaths, inputs } from '../support/image-upstreams.ts';
+import { TestClock } from '../support/test-clock.ts';
 
+let clock: TestClock;
 let gateway: ImageGateway['gateway'];
 let newKey: ImageGateway['newKey'];
 let draw: ImageGateway['draw'];
@@ -13,7 +15,8 @@ let recordsOf: ImageGateway['recordsOf'];
 let assertCharged: ImageGateway['assertCharged'];
 
 before(async () => {
-  ({ gateway, newKey, draw, recordsOf, assertCharged } = await startImageGateway());
+  clock = new TestClock();
+  ({ gateway, newKey, draw, recordsOf, assertCharged } = await startImageGateway({}, { clock }));
 });
 after(() => gateway.stop());
 
@@ -103,7 +106,7 @@ describe('every model', () => {
         const files = text.match(/filename=|inlineData|"input_image/g) ?? [];
         assert.equal(files.length, images.length, 'every input goes along');
       }
-      assert.ok(Math.abs(reply.json<Answer>().created - Date.now() / 1_000) < 60);
+      assert.equal(reply.json<Answer>().created, Math.floor(clock.nowMs() / 1_000));
       for (const url of urlsOf(reply)) assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(png));
     });
 

@@ -44,14 +44,16 @@ test('in a storm of 429 the providers get at most a fifth more than the requests
     [100, 5],
   ] as const) {
     for (let round = 0; round < rounds; round++) {
-      // The first calls of all requests fail together; later ones at once.
+      // The first calls of all requests fail together, before any of them is tried again.
       const held = holdBack(busy);
       const firstCalls = Array.from({ length: atOnce }, () => held.script);
       two.play('chat', [...firstCalls, busy] as [typeof busy], [busy]);
       const seen = two.first.requests.length;
-      const replies = Promise.all(Array.from({ length: atOnce }, () => send()));
+      let answered = 0;
+      const replies = Promise.all(Array.from({ length: atOnce }, () => send().finally(() => answered++)));
       await two.first.request(seen + atOnce - 1);
       held.release();
+      await until(() => answered + clock.sleeping === atOnce);
       for (const { status } of await clock.skipWaits(replies)) assert.equal(status, 503);
       const [ofFirst, ofSecond] = two.calls();
       const calls = ofFirst + ofSecond;

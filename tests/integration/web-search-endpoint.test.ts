@@ -5,9 +5,9 @@ import { micros, zeroMicros } from '../../src/lib/money.ts';
 import { after, before, beforeEach, describe, test } from '../support/both-stores.ts';
 import { startGateway, upstreamKey, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
-import { slowly } from '../support/numbered-answers.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
+import { answerJson, answerStatus, hang, holdBack, thenReset, type Script } from '../support/upstream.ts';
 
 const path = '/v1/web-search';
 const bravePath = '/brave/web/search';
@@ -16,26 +16,35 @@ const braveKey = 'brave-secret-0001';
 /** $0.005. */
 const priceMicros = 5_000;
 
+/** How long a search is waited for when its client has left. */
+const readOnMs = 5_000;
+
+let clock: TestClock;
 let gateway: TestGateway;
 let liveKey: string;
 
 before(async () => {
-  gateway = await startGateway((upstream) => ({
-    server: { body_limit_bytes: 20_000 },
-    providers: {
-      brave: { base_url: `${upstream.url}/brave`, api_key: braveKey },
-      tavily: { base_url: `${upstream.url}/tavily`, api_key: upstreamKey },
-    },
-    // No markup is added to a price that the operator states; and a provider that failed is asked first again, test after test.
-    pricing: { markup: 1.5 },
-    health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
-    log: { level: 'info' },
-  }));
+  clock = new TestClock();
+  gateway = await startGateway(
+    (upstream) => ({
+      server: { body_limit_bytes: 20_000 },
+      providers: {
+        brave: { base_url: `${upstream.url}/brave`, api_key: braveKey },
+        tavily: { base_url: `${upstream.url}/tavily`, api_key: upstreamKey },
+      },
+      // No markup is added to a price that the operator states; and a provider that failed is asked first again, test after test.
+      pricing: { markup: 1.5 },
+      health: { failures: 1_000, ejection_ms: 1, ejection_cap_ms: 1 },
+      log: { level: 'info' },
+    }),
+    { clock },
+  );
   liveKey = (await newKey()).key;
 });
 after(() => gateway.stop());
 
-beforeEach(() => {
+beforeEach(async () => {
+  await clock.advance(1);
   gateway.upstream.on(bravePath, numberedBrave());
   gateway.upstream.on(tavilyPath, answerJson(tavilyAnswer));
 });
@@ -180,13 +189,14 @@ test('an account pays by its multiplier, and by the one of searches before it', 
   await untilPrice(key, 2_500);
 });
 
-/** A running gateway hears of changes within seconds. */
+/** A running gateway looks for changes each second. */
 async function untilPrice(key: string, costMicros: number): Promise<void> {
   await until(async () => {
+    await clock.advance(1_000);
     const reply = await search({}, key);
     resultsOf(reply);
     return reply.costMicros === costMicros;
-  }, 5_000);
+  });
 }
 
 const failures: [what: string, script: Script][] = [
@@ -382,6 +392,8 @@ test('a client that leaves stops the search, and pays nothing', async () => {
   const { request } = gateway.open(path, { key: made.key, body: { query: 'a' } });
   const asked = await gateway.upstream.request(index);
   request.destroy();
+  await until(() => clock.dueIn(readOnMs) === 1);
+  await clock.advance(readOnMs);
   assert.equal(await asked.ended, 'aborted');
   await until(async () => (await gateway.balance(made.account)).availableMicros === 1_000_000);
   await assertFree(made);
@@ -389,12 +401,16 @@ test('a client that leaves stops the search, and pays nothing', async () => {
 });
 
 test('a search that comes to its end shortly after its client has left is charged', async () => {
-  gateway.upstream.on(bravePath, slowly(numberedBrave()));
+  const late = holdBack(numberedBrave());
+  gateway.upstream.on(bravePath, late.script);
   const { key, account } = await newKey();
   const index = gateway.upstream.requests.length;
   const { request } = gateway.open(path, { key, body: { query: 'a' } });
   const asked = await gateway.upstream.request(index);
   request.destroy();
+  await until(() => clock.dueIn(readOnMs) === 1);
+  await clock.advance(readOnMs - 1);
+  late.release();
   assert.equal(await asked.ended, 'answered');
   await until(async () => (await usageOf(key)).length > 0);
   assert.equal((await gateway.balance(account)).availableMicros, 1_000_000 - priceMicros);

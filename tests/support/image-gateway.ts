@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { startGateway, upstreamKey, type KeyOptions } from './gateway.ts';
 import type { Reply } from './http.ts';
 import { bflAt, playImageProviders } from './image-upstreams.ts';
-import type { Script } from './upstream.ts';
+import type { TestClock } from './test-clock.ts';
+import type { LocalUpstream, Script } from './upstream.ts';
 
 export const generations = '/v1/images/generations';
 export const prompt = 'a red fox in the snow';
@@ -30,20 +31,25 @@ type ChargedImages = Owner & { readonly mode?: 'live' | 'test'; readonly images:
 
 export type ImageGateway = Awaited<ReturnType<typeof startImageGateway>>;
 
-/** `config`: on top of a markup of 1.5, and of an upstream that images may be fetched from. */
-export async function startImageGateway(config: object = {}) {
-  const gateway = await startGateway((upstream) => ({
+/**
+ * `config`: on top of a markup of 1.5, and of an upstream that images may be fetched from. On a clock of the test's own `draw` ends the waits
+ * between two looks at an image that is not ready.
+ */
+export async function startImageGateway(config: object = {}, { clock }: { readonly clock?: TestClock } = {}) {
+  const configOf = (upstream: LocalUpstream) => ({
     providers: { bfl: bflAt(upstream, upstreamKey) },
     images: { allowed_hosts: [new URL(upstream.url).host] },
     pricing: { markup: 1.5 },
     ...config,
-  }));
+  });
+  const gateway = await startGateway(configOf, { clock });
   playImageProviders(gateway.upstream);
 
   const newKey = (options: KeyOptions = {}) => gateway.makeKey({ mode: 'live', creditUsd: creditMicros / 1_000_000, ...options });
 
   function draw(key: string, body: Body = {}, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
-    return gateway.post(generations, { key, headers, body: { model: 'gpt-image-flare', prompt, ...body } });
+    const reply = gateway.post(generations, { key, headers, body: { model: 'gpt-image-flare', prompt, ...body } });
+    return clock ? clock.skipWaits(reply) : reply;
   }
 
   /** Restores the scripts of the providers when the test ends. */

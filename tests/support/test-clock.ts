@@ -21,6 +21,7 @@ export class TestClock implements Clock {
   readonly #timers = new Set<Timer>();
   /** Those of `#timers` that somebody sleeps until. */
   readonly #sleeps = new Set<Timer>();
+  #nextSleep = Promise.withResolvers<void>();
   #startMs: number;
   #elapsedMs = 0;
 
@@ -37,6 +38,11 @@ export class TestClock implements Clock {
   dueIn(delayMs: number): number {
     const isDue = ({ periodMs, dueMs }: Timer) => periodMs === null && Math.floor(dueMs - this.#elapsedMs) === delayMs;
     return Array.from(this.#timers).filter(isDue).length;
+  }
+
+  /** How many sleep. */
+  get sleeping(): number {
+    return this.#sleeps.size;
   }
 
   after(delayMs: number, action: () => void): CancelTimer {
@@ -60,6 +66,8 @@ export class TestClock implements Clock {
       const timer = { dueMs: this.#elapsedMs + delayMs, periodMs: null, action: end };
       this.#timers.add(timer);
       this.#sleeps.add(timer);
+      this.#nextSleep.resolve();
+      this.#nextSleep = Promise.withResolvers();
       signal?.addEventListener('abort', end, { once: true });
     });
   }
@@ -94,30 +102,33 @@ export class TestClock implements Clock {
    * Ends every `sleep` at its time until the promise settles; time stands still while nothing sleeps. For retries and their backoff, where a
    * request shall take no longer than it waits. Timeouts do not count as waits.
    */
-  skipWaits<Value>(promise: Promise<Value>): Promise<Value> {
-    return this.#advanceWhilePending(promise, () => {
+  async skipWaits<Value>(promise: Promise<Value>): Promise<Value> {
+    const state = { isPending: true };
+    const settled = promise.then(
+      () => (state.isPending = false),
+      () => (state.isPending = false),
+    );
+    while (state.isPending) {
       const endMs = Math.min(...Array.from(this.#sleeps, ({ dueMs }) => dueMs));
-      return endMs === Infinity ? 0 : Math.max(endMs - this.#elapsedMs, 0);
-    });
+      if (endMs === Infinity) await Promise.race([settled, this.#nextSleep.promise]);
+      else await this.advance(Math.max(endMs - this.#elapsedMs, 0));
+    }
+    return promise;
   }
 
   /** Moves time forward until the promise settles: for what may wait for anything, and is of no interest, such as the end of a failed test. */
-  hurry<Value>(promise: Promise<Value>): Promise<Value> {
-    return this.#advanceWhilePending(promise, () => 1_000);
+  async hurry<Value>(promise: Promise<Value>): Promise<Value> {
+    const state = { isPending: true };
+    const settle = () => (state.isPending = false);
+    promise.then(settle, settle);
+    while (state.isPending) await this.advance(1_000);
+    return promise;
   }
 
   /** Sets the wall clock, also backwards, as an administrator would. Timers and `elapsedMs` do not notice. */
   jumpTo(nowMs: number): void {
     this.#startMs = nowMs - this.#elapsedMs;
     this.#moveTo(this.#elapsedMs);
-  }
-
-  async #advanceWhilePending<Value>(promise: Promise<Value>, stepMs: () => number): Promise<Value> {
-    const state = { isPending: true };
-    const settle = () => (state.isPending = false);
-    promise.then(settle, settle);
-    while (state.isPending) await this.advance(stepMs());
-    return promise;
   }
 
   #add(timer: Timer): CancelTimer {
