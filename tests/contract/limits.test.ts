@@ -11,6 +11,7 @@ import { startMs } from '../support/ledger/test-ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 import fc from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
 
 let database: Database;
 before(async () => {
@@ -120,17 +121,18 @@ test('gateways with shared slots never run more than the limit, and each slot co
   const errors: unknown[] = [];
   const racks: SharedSlots[] = [];
   const clock = new TestClock(startMs);
-  let asking = 0;
+  const exchanges = new Set<Promise<readonly number[]>>();
   /** Time stands still while the database works. */
   const untilDone = async (work: Promise<unknown>) => {
-    while (await isPending(work)) if (asking === 0) await clock.advance(5);
+    while (await isPending(work)) await (exchanges.size === 0 ? clock.advance(5) : Promise.race(exchanges));
     return work;
   };
   for (const owner of ['rack 1', 'rack 2', 'rack 3']) {
     await addOwner(owner);
     const exchange = (asks: Parameters<typeof exchangeSlots>[2]) => {
-      asking++;
-      return exchangeSlots(database, owner, asks).finally(() => asking--);
+      const exchanged = exchangeSlots(database, owner, asks).finally(() => exchanges.delete(exchanged));
+      exchanges.add(exchanged);
+      return exchanged;
     };
     racks.push(new SharedSlots({ exchange, onError: (error) => errors.push(error), clock }));
   }
@@ -162,6 +164,38 @@ test('gateways with shared slots never run more than the limit, and each slot co
   await untilDone(Promise.all(racks.map((slots) => slots.close())));
   const { rows } = await sql`select id from concurrency_slots where id like 'shared%' and holders <> '{}'`.execute(database.read);
   assert.deepEqual([rows, errors], [[], []]);
+});
+
+test('a slot that another gateway is just giving back is waited for, 50 ms at most', async () => {
+  const clock = new TestClock(startMs);
+  const limit = { id: 'given back', max: 1 };
+  const answers: Record<string, number> = { giver: 0, taker: 0 };
+  const gate = Promise.withResolvers<void>();
+  let isHeldUp = false;
+  const rackOf = async (owner: 'giver' | 'taker') => {
+    await addOwner(owner);
+    const exchange = async (asks: Parameters<typeof exchangeSlots>[2]) => {
+      if (owner === 'giver' && isHeldUp) await gate.promise;
+      const granted = await exchangeSlots(database, owner, asks);
+      answers[owner]! += 1;
+      return granted;
+    };
+    return new SharedSlots({ exchange, onError: (error) => assert.fail(String(error)), clock });
+  };
+  const [giver, taker] = [await rackOf('giver'), await rackOf('taker')];
+  assert.equal(await giver.take(limit), true);
+  isHeldUp = true;
+  giver.give(limit);
+  const taken = Promise.resolve(taker.take(limit));
+  await until(() => answers.taker === 1);
+  gate.resolve();
+  await until(() => answers.giver === 2);
+  await clock.advance(49);
+  assert.equal(answers.taker, 1);
+  await clock.advance(1);
+  assert.equal(await taken, true);
+  taker.give(limit);
+  await Promise.all([giver.close(), taker.close()]);
 });
 
 async function databaseMs(): Promise<number> {
