@@ -1,5 +1,4 @@
 // Answers of a local upstream each of which is another, so that a second run of a request shows; and how to read what became of them.
-import { setTimeout } from 'node:timers/promises';
 import { streamFrames, wholeAnswer } from './answers.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Reply } from './http.ts';
@@ -24,14 +23,6 @@ export function numberedAnswers(
     response.write(framesText([...start, ...deltas.slice(0, 1)]));
     await gate;
     response.end(framesText([...deltas.slice(1), ...end]));
-  };
-}
-
-/** Slow enough for another request to come meanwhile. */
-export function slowly(script: Script): Script {
-  return async (response, request) => {
-    await setTimeout(150);
-    return script(response, request);
   };
 }
 
