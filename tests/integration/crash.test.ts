@@ -43,7 +43,7 @@ after(async () => {
 
 test(`the books are whole after each of ${installations * killsEach} kills`, async (t) => {
   await Promise.all(started.map((installation) => killOverAndOver(installation)));
-  // What the killed processes held is given back.
+  // Holds of the killed processes are released.
   for (const installation of started) await until(async () => (await heldBy(installation)) === 0, hangMs);
   for (const installation of started) await compareWithUsage(installation, t);
 });

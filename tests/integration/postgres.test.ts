@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 const config = { models: { priced: pricedModel } };
-/** Of a request that uses all of its tokens. */
+/** The cost of a request that uses all of its tokens. */
 const priceMicros = 200_000;
 
 test('of 500 clients of three gateways on a balance for 100 requests, exactly 100 are served', async (t) => {

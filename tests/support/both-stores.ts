@@ -11,7 +11,7 @@ const stores: readonly (readonly [StoreName, string])[] = [
   ['sqlite', 'on SQLite'],
   ['postgres', 'on PostgreSQL'],
 ];
-/** What the file registers at its top level. */
+/** Registrations of the file, made at its top level and replayed for each store. */
 const steps: (() => void)[] = [];
 let isRead = false;
 
