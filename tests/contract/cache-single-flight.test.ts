@@ -1,7 +1,7 @@
 // Identical concurrent requests to the content cache, on both databases.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { onEachStore } from './stores.ts';
 import { signal, response, openCaches, nameOf, runOf, servedBy } from './caches.ts';
 
@@ -51,7 +51,7 @@ onEachStore((store) => {
       const cacheRun = await runOf(cache, name);
       assert.equal(++running, 1);
       runs++;
-      await setTimeout(2);
+      await setImmediate();
       running--;
       cacheRun.end();
     });

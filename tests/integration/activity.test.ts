@@ -1,14 +1,16 @@
 // What is kept of each request for whoever looks at an account: details of those that were charged, on both databases.
 import assert from 'node:assert/strict';
-import { describe, test, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { readKeyUses } from '../../src/activity/key-uses.ts';
 import { listRecentErrors, readProviders, sumActivity } from '../../src/activity/queries.ts';
 import { ledgerIdOf } from '../../src/ledger/commands.ts';
 import { listCharges } from '../../src/ledger/queries.ts';
+import { test } from '../support/both-stores.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { whileTimePasses } from '../support/until.ts';
 import { answerStatus } from '../support/upstream.ts';
 
 const prices = { input: 1, output: 10 };
@@ -17,80 +19,75 @@ const routes = [{ provider: 'openai', model: 'm', api: 'chat' }];
 const chat = endpoints.find(({ name }) => name === 'chat')!;
 const answer = answerContent('chat', { text: 'An answer.', tokens: { input: 10, output: 3 } });
 
-async function start(t: TestContext, store: string) {
-  const databaseUrl = store === 'PostgreSQL' ? await createDatabase() : undefined;
-  const gateway = await startGateway(
-    { models: { priced: { ...limits, routes } }, retries: { max_attempts: 3, backoff_base_ms: 1, budget_floor: 10 } },
-    { databaseUrl },
-  );
+async function start(t: TestContext) {
+  const clock = new TestClock();
+  const config = {
+    models: { priced: { ...limits, routes } },
+    retries: { max_attempts: 3, backoff_base_ms: 1, budget_floor: 10 },
+  };
+  const gateway = await startGateway(config, { clock });
   t.after(() => gateway.stop());
-  return gateway;
+  return { clock, gateway };
 }
 
-for (const store of ['SQLite', 'PostgreSQL']) {
-  void describe(`on ${store}`, () => {
-    test('a charge keeps how many calls it took, how long, and when a stream began', async (t) => {
-      const gateway = await start(t, store);
-      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-      const ask = (stream: boolean) => gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) });
-      gateway.upstream.on(chat.upstreamPath, answerStatus(500), answer);
-      const whole = await ask(false);
-      const streamed = await ask(true);
-      const { charges } = await listCharges(gateway.database.read, {
-        ledgerId: ledgerIdOf(account, 'live'),
-        limit: 9,
-        cursor: null,
-      });
-      const [later, earlier] = charges;
-      assert.deepEqual([later?.id, earlier?.id, charges.length], [streamed.requestId, whole.requestId, 2]);
-      assert.deepEqual([earlier?.attempts, earlier?.firstByteMs], [2, null]);
-      assert.equal(later?.attempts, 1);
-      for (const { durationMs } of charges) assert.ok(Number.isSafeInteger(durationMs), String(durationMs));
-      assert.ok(later.firstByteMs !== null && later.firstByteMs <= later.durationMs!, `${later.firstByteMs} ms`);
-    });
-
-    test('hits, replays, errors and providers are counted, and written at the latest when the gateway ends', async (t) => {
-      const gateway = await start(t, store);
-      const { id, key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-      const ask = (fields: object, headers: Record<string, string> = {}) =>
-        gateway.post(chat.path, { key, headers, body: chat.body({ model: 'priced', ...fields }) });
-      gateway.upstream.on(chat.upstreamPath, answer);
-      for (let count = 0; count < 3; count++) assert.equal((await ask({ temperature: 0 })).status, 200);
-      for (let count = 0; count < 2; count++) await ask({}, { 'idempotency-key': 'one' });
-      gateway.upstream.on(chat.upstreamPath, answerStatus(400));
-      const failed = await ask({ stream: true });
-      const unknown = await ask({ model: 'unknown' });
-      const refused = await gateway.get('/v1/usage?limit=0', { key });
-      await gateway.program.terminate();
-
-      const { read } = gateway.database;
-      const day = new Date().toISOString().slice(0, 10);
-      const ofAccount = { accountId: account, mode: 'live' } as const;
-      const sums = await sumActivity(read, { ...ofAccount, fromDay: '2020-01-01', toDay: day, by: 'model' });
-      assert.deepEqual(
-        sums.map((sum) => [sum.group, sum.outcome, sum.requests, sum.savedMicros, sum.outputTokens]),
-        [
-          ['', 'invalid_request', 1, 0, 0],
-          ['', 'model_not_found', 1, 0, 0],
-          ['priced', 'hit', 2, 80, 6],
-          ['priced', 'idempotent-replay', 1, 40, 3],
-          ['priced', 'invalid_request', 1, 0, 0],
-        ],
-      );
-      assert.deepEqual(
-        (await listRecentErrors(read, ofAccount)).map((error) => [error.requestId, error.modelId, error.path, error.code]),
-        [
-          [refused.requestId, '', '/v1/usage', 'invalid_request'],
-          [unknown.requestId, '', chat.path, 'model_not_found'],
-          [failed.requestId, 'priced', chat.path, 'invalid_request'],
-        ],
-      );
-      const [openai, ...others] = await readProviders(read, { fromMs: Date.now() - 2 * 3_600_000, toMs: Date.now() + 1 });
-      assert.deepEqual(
-        [openai?.provider, openai?.calls, openai?.failures, openai?.whole?.calls, others],
-        ['openai', 3, 0, 2, []],
-      );
-      assert.equal((await readKeyUses(gateway.database, [id])).size, 1);
-    });
+test('a charge keeps how many calls it took, how long, and when a stream began', async (t) => {
+  const { clock, gateway } = await start(t);
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const ask = (stream: boolean) =>
+    whileTimePasses(clock, gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) }));
+  gateway.upstream.on(chat.upstreamPath, answerStatus(500), answer);
+  const whole = await ask(false);
+  const streamed = await ask(true);
+  const { charges } = await listCharges(gateway.database.read, {
+    ledgerId: ledgerIdOf(account, 'live'),
+    limit: 9,
+    cursor: null,
   });
-}
+  const [later, earlier] = charges;
+  assert.deepEqual([later?.id, earlier?.id, charges.length], [streamed.requestId, whole.requestId, 2]);
+  assert.deepEqual([earlier?.attempts, earlier?.firstByteMs], [2, null]);
+  assert.equal(later?.attempts, 1);
+  for (const { durationMs } of charges) assert.ok(Number.isSafeInteger(durationMs), String(durationMs));
+  assert.ok(later.firstByteMs !== null && later.firstByteMs <= later.durationMs!, `${later.firstByteMs} ms`);
+});
+
+test('hits, replays, errors and providers are counted, and written at the latest when the gateway ends', async (t) => {
+  const { clock, gateway } = await start(t);
+  const { id, key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const ask = (fields: object, headers: Record<string, string> = {}) =>
+    gateway.post(chat.path, { key, headers, body: chat.body({ model: 'priced', ...fields }) });
+  gateway.upstream.on(chat.upstreamPath, answer);
+  for (let count = 0; count < 3; count++) assert.equal((await ask({ temperature: 0 })).status, 200);
+  for (let count = 0; count < 2; count++) await ask({}, { 'idempotency-key': 'one' });
+  gateway.upstream.on(chat.upstreamPath, answerStatus(400));
+  const failed = await ask({ stream: true });
+  const unknown = await ask({ model: 'unknown' });
+  const refused = await gateway.get('/v1/usage?limit=0', { key });
+  await gateway.program.terminate();
+
+  const { read } = gateway.database;
+  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  const ofAccount = { accountId: account, mode: 'live' } as const;
+  const sums = await sumActivity(read, { ...ofAccount, fromDay: '2020-01-01', toDay: day, by: 'model' });
+  assert.deepEqual(
+    sums.map((sum) => [sum.group, sum.outcome, sum.requests, sum.savedMicros, sum.outputTokens]),
+    [
+      ['', 'invalid_request', 1, 0, 0],
+      ['', 'model_not_found', 1, 0, 0],
+      ['priced', 'hit', 2, 80, 6],
+      ['priced', 'idempotent-replay', 1, 40, 3],
+      ['priced', 'invalid_request', 1, 0, 0],
+    ],
+  );
+  assert.deepEqual(
+    (await listRecentErrors(read, ofAccount)).map((error) => [error.requestId, error.modelId, error.path, error.code]),
+    [
+      [refused.requestId, '', '/v1/usage', 'invalid_request'],
+      [unknown.requestId, '', chat.path, 'model_not_found'],
+      [failed.requestId, 'priced', chat.path, 'invalid_request'],
+    ],
+  );
+  const [openai, ...others] = await readProviders(read, { fromMs: clock.nowMs() - 2 * 3_600_000, toMs: clock.nowMs() + 1 });
+  assert.deepEqual([openai?.provider, openai?.calls, openai?.failures, openai?.whole?.calls, others], ['openai', 3, 0, 2, []]);
+  assert.equal((await readKeyUses(gateway.database, [id])).size, 1);
+});

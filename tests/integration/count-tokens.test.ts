@@ -363,7 +363,7 @@ for (const [what, fields] of billed) {
 }
 
 test('the official SDK counts, in both modes, and knows its errors', async () => {
-  const client = (apiKey: string) => new Anthropic({ baseURL: gateway.url, apiKey, maxRetries: 0, timeout: 20_000 });
+  const client = (apiKey: string) => new Anthropic({ baseURL: gateway.url, apiKey, maxRetries: 0 });
   const params: Anthropic.MessageCountTokensParams = {
     model: 'claude-haiku-4-5',
     messages: [{ role: 'user', content: 'Hello!' }],

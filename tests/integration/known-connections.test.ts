@@ -10,15 +10,16 @@ import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
-import { until } from '../support/until.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until, whileTimePasses } from '../support/until.ts';
 
 const chat = endpoint('chat');
 const bodyOf = (fields: object = {}) => JSON.stringify(chat.body({ temperature: 0, ...fields }));
 
 /** A key that the gateway has heard of: what it has learned by then is forgotten with the change of keys. */
-async function newKey(gateway: TestGateway, creditUsd: number): Promise<string> {
+async function newKey(gateway: TestGateway, clock: TestClock, creditUsd: number): Promise<string> {
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd });
-  await noticeKeyChanges(gateway);
+  await noticeKeyChanges(gateway, { clock });
   return key;
 }
 
@@ -79,11 +80,11 @@ describe('on the wire', () => {
   const body = bodyOf();
   let gateway: TestGateway;
   let key: string;
+  const clock = new TestClock();
   before(async () => {
-    // A request that is never counted out would keep the end of the program waiting for as long.
-    gateway = await startGateway({ log: { level: 'info' }, server: { shutdown_timeout_ms: 600_000 } });
+    gateway = await startGateway({ log: { level: 'info' } }, { clock });
     gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
-    key = await newKey(gateway, 5);
+    key = await newKey(gateway, clock, 5);
     (await taught(gateway, head() + body)).socket.destroy();
   });
   after(() => gateway.stop());
@@ -157,7 +158,10 @@ describe('on the wire', () => {
     const { socket: leaving } = await connected(gateway);
     leaving.write(head() + body);
     leaving.destroy();
-    await until(() => countOf(gateway.program.output.slice(earlier), /"client_gone":true.*\n/g) >= 1);
+    await whileTimePasses(
+      clock,
+      until(() => countOf(gateway.program.output.slice(earlier), /"client_gone":true.*\n/g) >= 1),
+    );
     const half = await connected(gateway);
     half.socket.end(head() + body.slice(0, 10));
     await once(half.socket, 'close');
@@ -169,17 +173,16 @@ describe('an answer of megabytes, known by its bytes', () => {
   const [long, short] = [{}, { seed: 1 }].map((fields) => bodyOf({ max_completion_tokens: 100_000, ...fields }));
 
   async function start(t: TestContext, limits: object = {}) {
-    const gateway = await startGateway({ log: { level: 'info' }, limits });
-    let stopping: Promise<void> | null = null;
-    const stop = () => (stopping ??= gateway.stop());
-    t.after(stop);
-    const key = await newKey(gateway, 50);
+    const clock = new TestClock();
+    const gateway = await startGateway({ log: { level: 'info' }, limits }, { clock });
+    t.after(() => gateway.stop());
+    const key = await newKey(gateway, clock, 50);
     const asking = (body: string) => headOf(key, body) + body;
     gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { text: 'word '.repeat(1_400_000) }));
     const { socket } = await taught(gateway, asking(long!));
     socket.destroy();
     gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
-    return { gateway, stop, long: asking(long!), short: asking(short!) };
+    return { gateway, clock, long: asking(long!), short: asking(short!) };
   }
 
   /**
@@ -195,6 +198,12 @@ describe('an answer of megabytes, known by its bytes', () => {
     return connection;
   }
 
+  const toldGone = ({ program }: TestGateway, clock: TestClock) =>
+    whileTimePasses(
+      clock,
+      until(() => program.output.includes('"client_gone":true')),
+    );
+
   const isWhole = (text: string) => {
     const last = text.slice(text.lastIndexOf('HTTP/1.1 '));
     const length = /\r\ncontent-length: (\d+)\r\n/i.exec(last.slice(0, 10_000))?.[1];
@@ -202,35 +211,35 @@ describe('an answer of megabytes, known by its bytes', () => {
   };
 
   test('a shutdown waits for who takes it slowly', async (t) => {
-    const { gateway, stop, ...requests } = await start(t);
+    const { gateway, clock, ...requests } = await start(t);
     const { socket, read } = await begun(gateway, requests);
-    const stopped = stop();
+    const stopped = gateway.program.terminate();
     await takeTurns();
     assert.ok(!isWhole(read()));
     socket.resume();
     await until(() => isWhole(read()));
-    await stopped;
+    await whileTimePasses(clock, stopped);
     assert.doesNotMatch(gateway.program.output, /"client_gone":true/);
   });
 
   test('who takes nothing of it is dropped', async (t) => {
-    const { gateway, ...requests } = await start(t, { stream_stall_ms: 1_000 });
+    const { gateway, clock, ...requests } = await start(t, { stream_stall_ms: 1_000 });
     const { socket, read } = await begun(gateway, requests);
-    await until(() => gateway.program.output.includes('"client_gone":true'));
+    await toldGone(gateway, clock);
     socket.resume();
     await once(socket, 'close');
     assert.ok(!isWhole(read()));
   });
 
   test('who takes nothing of it is dropped, whatever else it asks for', async (t) => {
-    const { gateway, ...requests } = await start(t, { stream_stall_ms: 1_000 });
+    const { gateway, clock, ...requests } = await start(t, { stream_stall_ms: 1_000 });
     const { socket } = await begun(gateway, requests);
     for (let count = 0; count < 3; count++) {
       socket.write(requests.long);
       await takeTurns();
     }
     socket.write('GET /healthz HTTP/1.1\r\nhost: here\r\n\r\n');
-    await until(() => gateway.program.output.includes('"client_gone":true'));
+    await toldGone(gateway, clock);
     socket.destroy();
   });
 

@@ -112,7 +112,9 @@ test('tokens a minute: a burst on three gateways', async () => {
   const text = 'sandbox: tokens=16';
   const earlier = await ask({ replica: replicas[0]!, key, text });
   const used = earlier.json<{ usage: { total_tokens: number } }>().usage.total_tokens;
-  const passed = 1 + (await burst(key, onEach(200), { text }));
+  let passed = 1;
+  // A request under way has reserved more than it will use. The difference is free for the next round.
+  for (let more = -1; more !== 0; passed += more) more = await burst(key, onEach(100), { text });
   // A gateway that has less left than a request needs, of at most 40 tokens, uses that no more.
   assertShared(passed * used, tokensPerMinute, tokensPerMinute - 3 * (tokensPerMinute * 0.03 + 40));
 });

@@ -48,6 +48,6 @@ for (const useResponses of [true, false]) {
 
 /** Without traces, which would go to OpenAI. */
 function runner(useResponses: boolean): Runner {
-  const openAIClient = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0, timeout: 20_000 });
+  const openAIClient = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
   return new Runner({ modelProvider: new OpenAIProvider({ openAIClient, useResponses }), tracingDisabled: true });
 }

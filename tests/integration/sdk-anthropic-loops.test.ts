@@ -14,7 +14,7 @@ let client: Anthropic;
 
 before(async () => {
   loop = await startLoopGateway();
-  client = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0, timeout: 20_000 });
+  client = new Anthropic({ baseURL: loop.gateway.url, apiKey: loop.key, maxRetries: 0 });
 });
 after(() => loop.gateway.stop());
 

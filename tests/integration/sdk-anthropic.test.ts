@@ -247,7 +247,7 @@ function request(content: string): Anthropic.MessageCreateParamsNonStreaming {
 }
 
 function clientOf(apiKey: string): Anthropic {
-  return new Anthropic({ baseURL: gateway.url, apiKey, maxRetries: 0, timeout: 20_000 });
+  return new Anthropic({ baseURL: gateway.url, apiKey, maxRetries: 0 });
 }
 
 async function newClient(options: KeyOptions): Promise<Anthropic> {

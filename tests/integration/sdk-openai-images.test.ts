@@ -17,7 +17,7 @@ after(() => gateway.stop());
 
 async function newClient(mode: 'live' | 'test'): Promise<OpenAI> {
   const { key } = await gateway.makeKey({ mode, ...(mode === 'live' && { creditUsd: 5 }) });
-  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0, timeout: 20_000 });
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 });
 }
 
 const prompt = 'a red fox in the snow';

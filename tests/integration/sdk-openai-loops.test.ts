@@ -15,7 +15,7 @@ let client: OpenAI;
 
 before(async () => {
   loop = await startLoopGateway();
-  client = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0, timeout: 20_000 });
+  client = new OpenAI({ baseURL: `${loop.gateway.url}/v1`, apiKey: loop.key, maxRetries: 0 });
 });
 after(() => loop.gateway.stop());
 

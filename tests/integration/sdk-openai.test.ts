@@ -310,7 +310,7 @@ test('a stream that breaks off throws, in chat and in responses', async () => {
 });
 
 function clientOf(apiKey: string): OpenAI {
-  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0, timeout: 20_000 });
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });
 }
 
 async function newClient(options: KeyOptions): Promise<OpenAI> {

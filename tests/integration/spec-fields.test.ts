@@ -6,7 +6,8 @@ import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Frame, Reply } from '../support/http.ts';
 import { send } from '../support/http.ts';
-import { startProgram } from '../support/program.ts';
+import { startRunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerJson, answerSse, type SseFrame } from '../support/upstream.ts';
 
@@ -24,15 +25,13 @@ const tool = {
 };
 const callDirective = 'sandbox: tool=get_weather {"city":"Paris"}';
 
-/** Within which a running gateway has followed a change. */
-const noticedMs = 5_000;
-
+const clock = new TestClock();
 let gateway: TestGateway;
 let testKey: string;
 let liveKey: string;
 
 before(async () => {
-  gateway = await startGateway({ pricing: { markup: 1.5 }, aliases: { fast: 'gpt-5-mini' } });
+  gateway = await startGateway({ pricing: { markup: 1.5 }, aliases: { fast: 'gpt-5-mini' } }, { clock });
   testKey = gateway.program.firstTestKey;
   liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 });
@@ -326,7 +325,7 @@ test("model info has the fields of the specification, at list prices without a k
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 540, 'charged as shown');
 
   await gateway.program.cli('accounts', 'update', account, '--model', 'gpt-5-mini', '--price-multiplier', '0.5');
-  await until(async () => (await infoOf(key))['output_price_per_1m'] === 1.5, noticedMs);
+  await noticed(async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 338, 'one model at half its price, rounded up once');
   await gateway.program.cli(
     'accounts',
@@ -340,7 +339,7 @@ test("model info has the fields of the specification, at list prices without a k
     'yes',
   );
   assert.equal((await post(chat.path, chat.body(), key)).status, 403, 'the ledger needs no poll to see that');
-  await until(async () => (await infoOf(key))['output_price_per_1m'] === 2.4, noticedMs);
+  await noticed(async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
 });
 
 // ── Balance and usage ──
@@ -380,7 +379,7 @@ test('a usage record has the fields of the specification; its model is the displ
     request_id: reply.requestId,
   });
   assert.match(String(record['created_at']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  assert.ok(Math.abs(Date.parse(String(record['created_at'])) - Date.now()) < 60_000);
+  assert.ok(Math.abs(Date.parse(String(record['created_at'])) - clock.nowMs()) < 60_000);
 });
 
 type Page = {
@@ -600,13 +599,13 @@ test('the limit of chat max_tokens names its setting; another value and null are
     [100, 400],
     [null, 200],
   ] as const) {
-    const program = await startProgram({ config: { limits: { chat_max_tokens: limit } } });
-    const reply = await send(program.url + chat.path, {
-      key: program.firstTestKey,
+    const app = await startRunningApp({ config: { limits: { chat_max_tokens: limit } } });
+    const reply = await send(app.url + chat.path, {
+      key: app.firstTestKey,
       body: chat.body({ max_completion_tokens: undefined, max_tokens: 20_000 }),
     });
     assert.equal(reply.status, status, reply.text);
-    await program.stop();
+    await app.stop();
   }
 });
 
@@ -689,10 +688,16 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
+/** A running gateway follows a change within five seconds; its database takes some real time. */
+async function noticed(isSeen: () => Promise<boolean>): Promise<void> {
+  await clock.advance(5_000);
+  await until(isSeen);
+}
+
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function isNow(value: unknown): boolean {
-  return isCount(value) && Math.abs(Number(value) - Date.now() / 1_000) < 60;
+  return isCount(value) && Math.abs(Number(value) - clock.nowMs() / 1_000) < 60;
 }

@@ -9,9 +9,7 @@
 //
 // Scripts: answerJson, answerSse (frames, paced), answerBytes (a recording, split anywhere, paced: a slow drip), answerStatus (errors),
 // hang (never answers), thenHang and thenReset (the head and some of a body, then silence or a reset), or any function of one's own.
-// holdBack and answerInParts answer when the test says so.
-// hang (never answers), behind (answers when the test says so), thenHang and thenReset (the head and some of a body, then silence or a
-// reset), or any function of one's own.
+// holdBack and answerInParts answer when the test says so; answerEndlessly goes on for as long as it is read.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -148,8 +146,20 @@ function playPieces(pieces: readonly Uint8Array[], { status = 200, headers = {},
   };
 }
 
+/** The first frames, then the others over and over as fast as they are taken, to so many bytes, then silence. */
+export function answerEndlessly(first: readonly SseFrame[], others: readonly SseFrame[], bytes: number): Script {
+  const again = framesText(others);
+  return async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(framesText(first));
+    for (let sent = 0; sent < bytes && !response.destroyed; sent += again.length) {
+      if (!response.write(again)) await roomToWrite(response);
+    }
+  };
+}
+
 /** Until the client has read what was written, or has gone. */
-export async function roomToWrite(response: ServerResponse): Promise<void> {
+async function roomToWrite(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
     const goOn = (): void => {
       response.off('drain', goOn).off('close', goOn);

@@ -9,9 +9,12 @@ import { answerContent } from '../../support/answers.ts';
 import { endpoint, endpoints } from '../../support/endpoints.ts';
 import { startGatewayProgram, type TestGateway } from '../../support/gateway.ts';
 import type { Reply } from '../../support/http.ts';
+import { until } from '../../support/until.ts';
 import type { Script } from '../../support/upstream.ts';
 
 const chat = endpoint('chat');
+/** Only ends a hang. */
+const hangMs = 180_000;
 const token = 'metrics-token-of-the-test';
 const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
 const long = { text: words, tokens: { input: 100, output: 60 } };
@@ -55,10 +58,7 @@ async function health(gateway: TestGateway) {
 
 /** The log is written in batches. */
 async function logged({ program }: TestGateway, pattern: RegExp): Promise<void> {
-  for (let tries = 0; !pattern.test(program.output); tries++) {
-    assert.ok(tries < 50, `the log does not say ${pattern}`);
-    await setTimeout(100);
-  }
+  await until(() => pattern.test(program.output), hangMs);
 }
 
 async function askOfficially({ url }: TestGateway, key: string): Promise<(string | null | undefined)[]> {
@@ -73,18 +73,15 @@ async function askOfficially({ url }: TestGateway, key: string): Promise<(string
   return [completion.choices[0]?.message.content, block?.type === 'text' ? block.text : null];
 }
 
-async function recovers(gateway: TestGateway, key: string, withinMs: number): Promise<number> {
-  const startMs = performance.now();
-  for (;;) {
+async function recovers(gateway: TestGateway, key: string): Promise<void> {
+  await until(async () => {
     const reply = await gateway.post(chat.path, { key, body: chat.body() });
-    if (reply.status === 200) return Math.round(performance.now() - startMs);
-    assert.ok(isOverloaded(reply), reply.text);
-    assert.ok(performance.now() - startMs < withinMs, `still refused after ${withinMs} ms`);
-    await setTimeout(100);
-  }
+    assert.ok(reply.status === 200 || isOverloaded(reply), reply.text);
+    return reply.status === 200;
+  }, hangMs);
 }
 
-test('an event loop that lags refuses new requests until it has caught up', { timeout: 90_000 }, async (t) => {
+test('an event loop that lags refuses new requests until it has caught up', async (t) => {
   const gateway = await start(t, { lag_ms: 30 });
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const { key: testKey } = await gateway.makeKey();
@@ -100,34 +97,27 @@ test('an event loop that lags refuses new requests until it has caught up', { ti
       else state.served += 1;
     }
   });
-  let slowestMs = 0;
-  let wasSeen = false;
-  for (const startMs = performance.now(); performance.now() - startMs < 5_000 || !wasSeen; await setTimeout(50)) {
-    const askedMs = performance.now();
+  await until(async () => {
     const { ready, refusesFor } = await health(gateway);
-    slowestMs = Math.max(slowestMs, performance.now() - askedMs);
-    wasSeen ||= refusesFor('lag') && ready.status === 200;
-    assert.ok(performance.now() - startMs < 60_000, 'it never lagged');
-  }
+    return refusesFor('lag') && ready.status === 200;
+  }, hangMs);
+  await until(() => state.served >= 30 && refused.length >= 100, hangMs);
   state.isOver = true;
   await Promise.all(clients);
   assertWhole(await streams);
-  assert.ok(state.served > 0);
-  assert.ok(refused.length > 0 && refused.every(isOverloaded));
+  assert.ok(refused.every(isOverloaded));
   for (const { headers } of refused) assert.match(String(headers['retry-after']), /^[123]$/);
-  const recoveredMs = await recovers(gateway, key, 10_000);
+  await recovers(gateway, key);
   await logged(gateway, /"reason":"lag","msg":"overloaded: new requests are refused[^]*"msg":"no longer overloaded/);
-  t.diagnostic(
-    `${state.served} served, ${refused.length} refused, health in ${Math.round(slowestMs)} ms at most, back after ${recoveredMs} ms`,
-  );
+  t.diagnostic(`${state.served} served, ${refused.length} refused`);
 });
 
-test('memory near its bound refuses new requests until it is free again', { timeout: 120_000 }, async (t) => {
+test('memory near its bound refuses new requests until it is free again', async (t) => {
   const bound = 260_000_000;
   const gateway = await start(t, { memory_bytes: bound, lag_ms: null, arriving_bytes: 100_000_000 });
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
   const streams = openStreams(gateway, key, 500);
-  await setTimeout(300);
+  await gateway.upstream.request(endpoints.length - 1);
   // Large requests that wait for their upstream and must be kept until then.
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const answer = answerContent('chat', long);
@@ -139,13 +129,14 @@ test('memory near its bound refuses new requests until it is free again', { time
   const body = chat.body({ messages: [{ role: 'user', content: megabytes(10) }], max_completion_tokens: 16 });
   const large: Promise<Reply>[] = [];
   let fullSinceMs: number | null = null;
-  for (const startMs = performance.now(); !fullSinceMs || performance.now() - fullSinceMs < collectedMs; await setTimeout(250)) {
+  while (!fullSinceMs || performance.now() - fullSinceMs < collectedMs) {
     if ((await health(gateway)).refusesFor('memory')) fullSinceMs ??= performance.now();
     else {
       fullSinceMs = null;
       large.push(gateway.post(chat.path, { key, body }));
     }
-    assert.ok(performance.now() - startMs < 60_000, 'it never was full');
+    // The gateway measures itself every 100 ms.
+    await setTimeout(250);
   }
   const { ready, refusesFor } = await health(gateway);
   assert.deepEqual([ready.status, ready.json()['overloaded'], refusesFor('memory')], [200, 'memory', true]);
@@ -156,7 +147,6 @@ test('memory near its bound refuses new requests until it is free again', { time
     assert.equal(reply.error.type, at.name === 'messages' ? 'overloaded_error' : 'overloaded');
   }
   const comingAgain = askOfficially(gateway, key);
-  await setTimeout(500);
   release();
   // They were told when to come again, obeyed, and then were served.
   for (const text of await comingAgain) assert.match(text ?? '', /word59/);
@@ -164,13 +154,13 @@ test('memory near its bound refuses new requests until it is free again', { time
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200, 503]));
   assertWhole(await streams);
   gateway.upstream.on('/v1/chat/completions', answer);
-  const recoveredMs = await recovers(gateway, key, 60_000);
+  await recovers(gateway, key);
   await logged(gateway, /"reason":"memory","msg":"overloaded[^]*"msg":"no longer overloaded/);
   const served = replies.filter(({ status }) => status === 200).length;
-  t.diagnostic(`${served} of ${replies.length} requests of 10 MB served, back after ${recoveredMs} ms`);
+  t.diagnostic(`${served} of ${replies.length} requests of 10 MB served`);
 });
 
-test('eighty clients that send 32 MB each do not end the process', { timeout: 120_000 }, async (t) => {
+test('eighty clients that send 32 MB each do not end the process', async (t) => {
   const gateway = await start(t, { arriving_bytes: 64_000_000, lag_ms: null });
   const { key } = await gateway.makeKey();
   const body = Buffer.from(JSON.stringify(chat.body({ messages: [{ role: 'user', content: megabytes(32) }] })));

@@ -1,0 +1,148 @@
+// Edits that are too large to be kept in memory side by side wait for each other, unread. `npm run test:all -- memory` measures what the
+// process takes meanwhile.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { before, test, type TestContext } from 'node:test';
+import type { IncomingMessage } from 'node:http';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { editedPng, editsPath, largeEdit } from '../support/images/large-edit.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
+import { answerJson } from '../support/upstream.ts';
+
+const arrivalTimeoutMs = 60_000;
+const shutdownTimeoutMs = 30_000;
+
+let body: Buffer;
+before(async () => {
+  ({ body } = await largeEdit(4_000_000));
+});
+
+type Started = {
+  readonly gateway: TestGateway<RunningApp>;
+  readonly clock: TestClock;
+  readonly key: string;
+  /** Sends so many edits. */
+  readonly edit: (count: number) => ReturnType<TestGateway['open']>[];
+  /** Resolves when so many wait or run. */
+  readonly underWay: (count: number) => Promise<void>;
+  /** Answers the edit that the provider has; there is never more than one. */
+  readonly answerNext: () => Promise<void>;
+};
+
+/** A gateway with room for one edit, behind which a provider answers when it is told to. */
+async function start(t: TestContext): Promise<Started> {
+  const clock = new TestClock();
+  const config = {
+    server: { arrival_timeout_ms: arrivalTimeoutMs, shutdown_timeout_ms: shutdownTimeoutMs },
+    images: { memory_bytes: 6_000_000 },
+  };
+  const gateway = await startGateway(config, { clock });
+  const atProvider: (() => void)[] = [];
+  t.after(async () => {
+    for (const answer of atProvider) answer();
+    await gateway.stop();
+  });
+  const answerWhole = answerJson({ created: 1, data: [{ b64_json: editedPng }] });
+  gateway.upstream.on(editsPath, async (response, request) => {
+    await new Promise<void>((resolve) => atProvider.push(resolve));
+    await answerWhole(response, request);
+  });
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  return {
+    gateway,
+    clock,
+    key,
+    edit: (count) => Array.from({ length: count }, () => gateway.open(editsPath, { key, body })),
+    underWay: async (count) => void (await until(() => gateway.program.app.gateway.runs.count === count)),
+    answerNext: async () => {
+      await until(() => atProvider.length > 0);
+      assert.equal(atProvider.length, 1, 'two edits have been let in');
+      atProvider.shift()!();
+    },
+  };
+}
+
+async function statusOf({ response }: ReturnType<TestGateway['open']>): Promise<number | undefined> {
+  const answer: IncomingMessage = await response;
+  const text = Buffer.concat(await answer.toArray()).toString('utf8');
+  if (answer.statusCode === 200) assert.match(text, /"url":"http/);
+  return answer.statusCode;
+}
+
+test('whoever waits for longer than a request may take to arrive is served; who dawdles in his turn is not', async (t) => {
+  const { gateway, clock, key, edit, underWay, answerNext } = await start(t);
+  const dawdler = connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('utf8');
+  dawdler.write(
+    `POST ${editsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
+      `Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n{`,
+  );
+  let told = '';
+  dawdler.on('data', (text: string) => (told += text));
+  await once(dawdler, 'data');
+  assert.match(told, /^HTTP\/1\.1 100 /);
+  const statuses = Promise.all(edit(8).map(statusOf));
+  await underWay(8);
+  assert.equal(gateway.upstream.requests.length, 0, 'they wait for the dawdler');
+  const dismissed = once(dawdler, 'close');
+  await clock.advance(arrivalTimeoutMs);
+  await dismissed;
+  assert.match(told, /HTTP\/1\.1 408 /);
+  for (let left = 8; left > 0; left--) {
+    await gateway.upstream.request(8 - left);
+    await underWay(left);
+    // Longer than a request may take to arrive, in all.
+    await clock.advance(arrivalTimeoutMs / 4);
+    await answerNext();
+  }
+  assert.deepEqual(new Set(await statuses), new Set([200]));
+});
+
+test('places of clients that leave, in the queue and in their turn, are given back', async (t) => {
+  const { edit, underWay, answerNext, gateway } = await start(t);
+  const leaving = edit(6);
+  await underWay(6);
+  await gateway.upstream.request(0);
+  for (const { request } of leaving) request.destroy();
+  await answerNext();
+  const [staying] = edit(1);
+  await gateway.upstream.request(1);
+  await answerNext();
+  assert.equal(await statusOf(staying!), 200);
+});
+
+test('a shutdown waits for those that wait', async (t) => {
+  const { edit, underWay, answerNext, gateway, clock } = await start(t);
+  const statuses = Promise.all(edit(4).map(statusOf));
+  await underWay(4);
+  const ends = terminate(gateway);
+  for (let left = 4; left > 0; left--) await answerNext();
+  assert.deepEqual(await statuses, [200, 200, 200, 200]);
+  await ends(clock);
+});
+
+test('those that still wait when the time of a shutdown is up are told so', async (t) => {
+  const { edit, underWay, gateway, clock } = await start(t);
+  const statuses = Promise.all(edit(6).map(statusOf));
+  await underWay(6);
+  await gateway.upstream.request(0);
+  const ends = terminate(gateway);
+  await clock.advance(shutdownTimeoutMs);
+  assert.deepEqual(await statuses, [503, 503, 503, 503, 503, 503]);
+  await ends(clock);
+});
+
+/** Begins to end a gateway. The function returned waits for the end: connections that clients keep are closed by its clock. */
+function terminate({ program }: TestGateway<RunningApp>): (clock: TestClock) => Promise<void> {
+  let isEnded = false;
+  const ended = program.terminate().then(() => (isEnded = true));
+  return async (clock) => {
+    await until(async () => {
+      await clock.advance(1_000);
+      return isEnded;
+    });
+    await ended;
+  };
+}
