@@ -106,13 +106,11 @@ const pureImports = ['typebox', 'node:assert/strict', 'node:string_decoder', 'no
 
 type Import = { readonly file: string; readonly specifier: string };
 
-/** Only tests import these two; the other test support stands in `tests/support/`. */
-const testSupport: readonly string[] = ['formats/gemini/fixture.ts', 'formats/messages/fixture.ts'];
-const isTest = (file: string) => file.endsWith('.test.ts') || testSupport.includes(file);
+const isTest = (file: string) => file.endsWith('.test.ts');
 const everyFile = globSync('**/*.ts', { cwd: source });
 const files = everyFile.filter((file) => !isTest(file));
 
-/** What is started by its file name. */
+/** Files that nothing imports: a process or a thread starts with them. */
 const entries = ['main.ts', 'ledger/sqlite-worker.ts', ...globSync('*/write-docs.ts', { cwd: source })];
 
 function importsOf(file: string): Import[] {

@@ -9,7 +9,8 @@ import {
   type Message,
   type UserPart,
 } from '../src/canonical/request.ts';
-import { anyText, anyThinking, canonicalRequest, record, upstreamTarget, weatherTool } from '../src/formats/gemini/fixture.ts';
+import { anyText, anyThinking, canonicalRequest, upstreamTarget, weatherTool } from './support/formats/gemini.ts';
+import { record } from './support/plain-record.ts';
 import { writeRequest } from '../src/formats/gemini/write-request.ts';
 import { findRequestBreaches } from './support/gemini-types.ts';
 import fc from './support/property.ts';

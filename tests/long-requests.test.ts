@@ -136,7 +136,7 @@ for (const [name, shape] of Object.entries(shapes)) {
       for (const upstream of upstreams) {
         const short = Math.min(...times(2, () => cpuMsOf(() => translate(client, upstream, few[client]))));
         const long = cpuMsOf(() => translate(client, upstream, many[client]));
-        // What was once quadratic took from six seconds to seventeen for 30,000.
+        // Code whose time grew with the square of the length took from six seconds to seventeen for 30,000.
         assert.ok(
           long < boundMs || long < short * 40,
           `${client} on ${upstream}: ${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`,

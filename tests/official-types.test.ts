@@ -1,4 +1,4 @@
-// What each client is given of every answer, our own and the recorded ones, is what the official SDKs' types say. On the straight path the
+// Every answer that a client gets, of the sandbox and of the recordings, has the official SDKs' types. On the straight path the
 // upstream's answer may be older, or odder, than the types: there the gateway must add no breach to those that the answer has.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -155,7 +155,7 @@ test('while the database is away each gateway counts for itself, and they share 
   assert.equal(await burst(), 10);
 });
 
-test('what is owed is told at once, also while the database is being told of it', async () => {
+test('tokens that a bucket owes count at once, also while they are being written to the database', async () => {
   const { shares } = simulate({ gateways: 1, delays: [0, 20] });
   const budget = { id: 'k', perMinute: 100 };
   await shares[0]!.take(budget, 100);

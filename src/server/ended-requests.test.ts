@@ -6,7 +6,7 @@ import type { Logger } from '../lib/log.ts';
 import { TestClock } from '../../tests/support/test-clock.ts';
 import { type EndedRequest, EndedRequests } from './ended-requests.ts';
 
-/** What the three are told: lines, and counts by what they are counted under. */
+/** Keeps the log lines and the counts that `EndedRequests` writes. */
 function observe() {
   const lines: string[] = [];
   const counts: Record<string, number> = {};
@@ -50,7 +50,7 @@ test('many that are told of together are told of like each by itself', () => {
   );
 });
 
-test('what ends is told of within 20 ms, without being asked', async () => {
+test('an ended request is logged and counted within 20 ms, without being asked', async () => {
   const { lines, ended, clock } = observe();
   const trace = { requestId: 'req_1', startedAtMs: 0 };
   ended.note({ traced: { trace, method: 'GET', route: null }, status: 200, tookMs: 1, isClientGone: false });

@@ -9,7 +9,7 @@ import { until } from '../../tests/support/until.ts';
 import type { Client, ClientStream } from '../gateway/client.ts';
 import { httpClient } from './http-client.ts';
 
-/** Of an answer that is written to its end, the socket itself keeps the time. */
+/** For answers that are written whole: Node's socket times those, on the machine's clock. */
 const shortStallMs = 50;
 const stallMs = 60_000;
 type OpenOptions = { readonly version?: string; readonly stallMs?: number; readonly clock?: TestClock };

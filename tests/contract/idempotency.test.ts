@@ -32,7 +32,7 @@ const nameOf = (body: object = {}, idempotencyKey = 'order-1') =>
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   await database.write.transaction().execute((transaction) => insertAccount(transaction, 'acc', ['k']));
-  // Those that wait for another process ask again at once.
+  // Requests that wait for another process look again at once.
   const clock = new HastyClock(startMs);
   const booksClock = {
     get nowMs() {

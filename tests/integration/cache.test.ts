@@ -77,7 +77,7 @@ async function charges(key: string): Promise<number> {
 const zero = { temperature: 0 };
 const warm = { temperature: 0.7 };
 
-/** What is asked first and then, and whether the second is answered with the first's answer. */
+/** Two requests; `next` is `first` again where it is left out. `hit`: the second gets the answer of the first. */
 const rules: readonly { readonly rule: string; readonly first: Asked; readonly next?: Asked; readonly hit: boolean }[] = [
   { rule: 'temperature 0', first: { fields: zero }, hit: true },
   { rule: 'temperature -0', first: { fields: zero }, next: { fields: { temperature: -0 } }, hit: true },

@@ -69,7 +69,7 @@ function errorOf(reply: Reply) {
   return { status: reply.status, ...error };
 }
 
-/** What the upstream was asked by `ask`: its requests since. */
+/** Runs `ask`; `asked` are the requests that reached the upstream meanwhile. */
 async function askedBy(ask: () => Promise<Reply>): Promise<{ reply: Reply; asked: TestGateway['upstream']['requests'] }> {
   const earlier = gateway.upstream.requests.length;
   const reply = await ask();

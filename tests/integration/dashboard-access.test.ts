@@ -132,7 +132,7 @@ for (const row of rows) {
   });
 }
 
-/** What was sent may come back; nothing else of the other account. */
+/** The answer shows nothing of the other account, except ids that the request itself had sent. */
 function showsNothing({ text }: Reply, sent: Readonly<Record<string, string>>): void {
   const ids = Object.values(foreign).filter((id) => !Object.values(sent).includes(id));
   for (const secret of [canary, ...ids]) assert.ok(!text.includes(secret), text);

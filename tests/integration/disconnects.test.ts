@@ -19,7 +19,7 @@ type Moment = (typeof moments)[number];
 
 /** How long the upstream is read on. */
 const readOnMs = 5_000;
-/** Whether the upstream ends within that time. */
+/** `soon`: the upstream ends by itself while it is still read on. `late`: it does not. */
 const ends = ['soon', 'late'] as const;
 
 type Cell = {

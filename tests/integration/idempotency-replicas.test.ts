@@ -116,7 +116,7 @@ test('what a gateway runs that stands still, another runs when the lease has end
   }
 });
 
-/** Who waits for another gateway looks every 250 ms of its clock, and has its answer from the database in real time. */
+/** A waiting request looks into the database every 250 ms of its clock; the database answers in real time. */
 async function looksSeveralTimes({ database }: TestGateway, clock: TestClock): Promise<void> {
   for (let time = 0; time < 10; time++) {
     await clock.advance(250);
@@ -139,7 +139,7 @@ function beginThen(come: Promise<void>): Script {
   };
 }
 
-/** Whether each request that was free because another had its key cost the operator something. */
+/** One entry for each request that was not charged because another had its key: whether the operator lost money by it. */
 async function lossesOf(setup: TestGateway, account: string): Promise<boolean[]> {
   const entries = await setup.database.read
     .selectFrom('entries')

@@ -556,7 +556,7 @@ async function recordOf(key: string, requestId: string): Promise<UsageRecord> {
   return data[0]!;
 }
 
-/** Of any request of the key where none is named. */
+/** The usage record of the request; without `requestId`, the newest of the key. */
 async function waitForRecord(key: string, requestId = ''): Promise<UsageRecord> {
   return until(async () => {
     const { data } = (await gateway.get(`/v1/usage?request_id=${requestId}`, { key })).json<{ data: UsageRecord[] }>();

@@ -32,7 +32,7 @@ test('of 500 clients of three gateways on a balance for 100 requests, exactly 10
   assert.deepEqual([postedMicros, heldMicros], [0, 0]);
 });
 
-test('what one gateway is told of keys and accounts, the others follow within five seconds', async (t) => {
+test('a change of a key or account on one gateway is followed by the others within five seconds', async (t) => {
   const clock = new TestClock();
   const { replicas, setup, upstream } = await startReplicas(t, { count: 2, config, clock });
   answerAtSomeTime(upstream);

@@ -141,9 +141,9 @@ for (const [name, play] of Object.entries(passing)) {
   });
 }
 
-/** What the request itself is at fault for. */
+/** Statuses that say that the request itself is wrong. */
 for (const status of [400, 404, 413, 422]) {
-  test(`status ${status} is told at once, and never tried again`, async () => {
+  test(`status ${status} is answered at once, and no other route is tried`, async () => {
     for (const { name: wire } of endpoints) {
       for (const stream of both) {
         two.play(wire, [answerStatus(status)], [second(wire)]);

@@ -54,7 +54,7 @@ const hangMs = 30_000;
 /** And by the machine's, which only ends a hang. */
 const realHangMs = 120_000;
 
-/** What a cell needs of where it runs. */
+/** The gateway, key and account that a cell of the table runs with. */
 export type Lane = { readonly faulty: FaultGateway; readonly key: string; readonly account: string };
 
 export async function newLane(faulty: FaultGateway): Promise<Lane> {

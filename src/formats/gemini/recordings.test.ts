@@ -9,7 +9,9 @@ import { eventsOf, type Json } from '../../../tests/support/plain/reading.ts';
 import { readPlainly as readWholly } from '../../../tests/support/plain/read-plainly.ts';
 import { loadRecordings } from '../../../tests/support/recordings.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { collect, parseSse, readAll } from './fixture.ts';
+import { readAll } from '../../../tests/support/formats/gemini.ts';
+import { collect } from '../../../tests/support/canonical/answers.ts';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readAnswer } from './read-answer.ts';
 
 const answers = loadRecordings()

@@ -13,7 +13,7 @@ import {
   canonicalRequest,
   upstreamTarget,
   userMessage,
-} from './fixture.ts';
+} from '../../../tests/support/formats/gemini.ts';
 import { modelTraits } from './model-traits.ts';
 import { readAnswer } from './read-answer.ts';
 import { openSignature, sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ApiError } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Message, Reasoning, ToolResultPart, UserPart } from '../../canonical/request.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
-import { canonicalRequest, upstreamTarget, userMessage, weatherTool } from './fixture.ts';
+import { canonicalRequest, upstreamTarget, userMessage, weatherTool } from '../../../tests/support/formats/gemini.ts';
 import { writeRequest } from './write-request.ts';
 
 type Body = {

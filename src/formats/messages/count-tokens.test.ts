@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import { parseCountRequest, readCount, writeCountRequest } from './count-tokens.ts';
-import { upstreamTarget } from './fixture.ts';
+import { upstreamTarget } from '../../../tests/support/formats/messages.ts';
 
 const body = { model: 'claude-test', messages: [{ role: 'user', content: 'Hello' }] };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { clientRequest, limits } from './fixture.ts';
+import { clientRequest, limits } from '../../../tests/support/formats/messages.ts';
 import { parseRequest } from './parse-request.ts';
 
 const valid = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { clientRequest } from './fixture.ts';
+import { clientRequest } from '../../../tests/support/formats/messages.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 
 const read = (fields: Record<string, unknown>) => readRequest(clientRequest(fields));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamEvent } from '../../canonical/event.ts';
-import { parseSse, runReader } from './fixture.ts';
+import { runReader } from '../../../tests/support/formats/messages.ts';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
 import { UnreadableAnswer } from '../format.ts';

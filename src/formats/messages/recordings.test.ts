@@ -13,7 +13,8 @@ import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { writeCitation } from './citations.ts';
 import { eventsOf, type Json } from '../../../tests/support/plain/reading.ts';
 import { loadRecordings } from '../../../tests/support/recordings.ts';
-import { answerContext, parseSse, runPipe, runReader } from './fixture.ts';
+import { answerContext, runPipe, runReader } from '../../../tests/support/formats/messages.ts';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { messages } from './index.ts';
 
 const answers = loadRecordings()

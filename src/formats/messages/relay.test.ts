@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UnreadableAnswer } from '../format.ts';
-import { answerContext, clientRequest, eventsOf, parseSse, runPipe, upstreamTarget } from './fixture.ts';
+import { answerContext, clientRequest, eventsOf, runPipe, upstreamTarget } from '../../../tests/support/formats/messages.ts';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { messages } from './index.ts';
 
 const { relay } = messages;

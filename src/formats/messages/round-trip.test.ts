@@ -9,13 +9,13 @@ import {
   callPart,
   ids,
   limits,
-  record,
   redactedPart,
   someCitations,
   texts,
   thinkingPart,
   upstreamTarget,
-} from './fixture.ts';
+} from '../../../tests/support/formats/messages.ts';
+import { record } from '../../../tests/support/plain-record.ts';
 import { parseRequest } from './parse-request.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
-import { answerContext, clientRequest, upstreamTarget } from './fixture.ts';
+import { answerContext, clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
 import { messages } from './index.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import { noUsage } from '../../canonical/usage.ts';
-import { answerContext, answers } from './fixture.ts';
+import { answerContext, answers } from '../../../tests/support/formats/messages.ts';
 import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 

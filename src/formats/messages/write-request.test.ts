@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Message, Reasoning, Tool } from '../../canonical/request.ts';
-import { clientRequest, upstreamTarget } from './fixture.ts';
+import { clientRequest, upstreamTarget } from '../../../tests/support/formats/messages.ts';
 import { modelTraits } from './model-traits.ts';
 import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';

@@ -5,7 +5,8 @@ import { answerEvents, collect } from '../../../tests/support/canonical/answers.
 import { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
-import { answerContext, answers, eventsOf, parseSse, runPipe, runReader, wildEvents } from './fixture.ts';
+import { answerContext, answers, eventsOf, runPipe, runReader, wildEvents } from '../../../tests/support/formats/messages.ts';
+import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
 

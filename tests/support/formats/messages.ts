@@ -1,17 +1,23 @@
-// What the tests of this folder share: contexts, and random canonical values that Messages can express.
-import { anyUrl } from '../../../tests/support/any-text.ts';
-import fc from '../../../tests/support/property.ts';
-import type { Answer } from '../../canonical/answer.ts';
-import type { Citation, DocumentCitation, SearchResultCitation, UrlCitation } from '../../canonical/citation.ts';
-import type { Stop, StreamEvent } from '../../canonical/event.ts';
-import type { AssistantPart, Signature } from '../../canonical/request.ts';
-import type { Usage } from '../../canonical/usage.ts';
-import { SseParser, type SseEvent } from '../../lib/sse.ts';
-import type { AnswerContext, ClientRequest, JsonObject, StreamPipe, StreamReader, UpstreamTarget } from '../format.ts';
-import { parseRequest } from './parse-request.ts';
-
-/** Plain objects, as deep equality wants them. */
-export const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
+// Shared by the tests of the Messages format: contexts, and random canonical values that Messages can express.
+import { anyUrl } from '../any-text.ts';
+import fc from '../property.ts';
+import type { Answer } from '../../../src/canonical/answer.ts';
+import type { Citation, DocumentCitation, SearchResultCitation, UrlCitation } from '../../../src/canonical/citation.ts';
+import type { Stop, StreamEvent } from '../../../src/canonical/event.ts';
+import type { AssistantPart, Signature } from '../../../src/canonical/request.ts';
+import type { Usage } from '../../../src/canonical/usage.ts';
+import type { SseEvent } from '../../../src/lib/sse.ts';
+import type {
+  AnswerContext,
+  ClientRequest,
+  JsonObject,
+  StreamPipe,
+  StreamReader,
+  UpstreamTarget,
+} from '../../../src/formats/format.ts';
+import { parseRequest } from '../../../src/formats/messages/parse-request.ts';
+import { record } from '../plain-record.ts';
+import { parseSse } from './sse.ts';
 
 export const limits = { chatMaxTokens: null };
 
@@ -34,11 +40,6 @@ export function answerContext(fields: Partial<AnswerContext> = {}): AnswerContex
 export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
   const base = { stream: false, maxOutputTokens: 4096, thinking: true, maxTokensField: 'max_tokens' as const };
   return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
-}
-
-export function parseSse(text: string): SseEvent[] {
-  const parser = new SseParser();
-  return [...parser.push(Buffer.from(text)), ...parser.end()];
 }
 
 /** The JSON of each event of a stream. */

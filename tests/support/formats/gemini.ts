@@ -1,13 +1,13 @@
-// What the tests of this folder share: requests, answers read whole and as streams, and random conversations.
-import fc from '../../../tests/support/property.ts';
-import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
-import type { StreamEvent } from '../../canonical/event.ts';
-import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
-import type { CanonicalRequest, Message, Signature, ThinkingPart } from '../../canonical/request.ts';
-import { SseParser, type SseEvent } from '../../lib/sse.ts';
-import type { JsonObject, UpstreamTarget } from '../format.ts';
-import { readStream } from './read-stream.ts';
-import { sealSignature } from '../../canonical/thought-signature.ts';
+// Shared by the tests of the Gemini format: requests, answers read whole and as streams, and random conversations.
+import fc from '../property.ts';
+import type { StreamEvent } from '../../../src/canonical/event.ts';
+import { emptyRequest } from '../canonical/empty-request.ts';
+import type { CanonicalRequest, Message, Signature, ThinkingPart } from '../../../src/canonical/request.ts';
+import type { SseEvent } from '../../../src/lib/sse.ts';
+import type { JsonObject, UpstreamTarget } from '../../../src/formats/format.ts';
+import { readStream } from '../../../src/formats/gemini/read-stream.ts';
+import { sealSignature } from '../../../src/canonical/thought-signature.ts';
+import { record } from '../plain-record.ts';
 
 export function canonicalRequest(fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
   return { ...emptyRequest, messages: [userMessage('Hello')], ...fields };
@@ -45,11 +45,6 @@ export function dataEvent(chunk: unknown): SseEvent {
   return { event: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
 }
 
-export function parseSse(text: string): SseEvent[] {
-  const parser = new SseParser();
-  return [...parser.push(Buffer.from(text)), ...parser.end()];
-}
-
 /** Everything a reader says of these events, and then of the end of the connection. */
 export function readAll(events: readonly SseEvent[]): StreamEvent[] {
   const reader = readStream();
@@ -59,15 +54,6 @@ export function readAll(events: readonly SseEvent[]): StreamEvent[] {
 export function readChunks(...chunks: readonly unknown[]): StreamEvent[] {
   return readAll(chunks.map(dataEvent));
 }
-
-export function collect(events: readonly StreamEvent[]): Answer | null {
-  const collector = new AnswerCollector();
-  for (const event of events) collector.push(event);
-  return collector.answer;
-}
-
-/** Plain objects, as deep equality wants them. */
-export const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record(model, { noNullPrototype: true });
 
 export const anyText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 export const anySignatureValue = fc.base64String({ minLength: 4, maxLength: 16 });
