@@ -1,9 +1,8 @@
 // What a started program's heap holds once its garbage is collected, by way of its inspector: the used heap alone is a saw whose teeth are
 // larger than most leaks. The program must run with `inspectable` in its environment.
-import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program } from './program.ts';
+import { until } from './until.ts';
 
 /** On a port of its own, once a signal has asked for it. */
 export const inspectable = { NODE_OPTIONS: '--inspect-port=0' };
@@ -34,10 +33,5 @@ export async function openLiveHeap(program: Program): Promise<LiveHeap> {
 }
 
 async function inspectorUrl(program: Program): Promise<string> {
-  for (let tries = 0; tries < 100; tries++) {
-    const url = /Debugger listening on (ws:\S+)/.exec(program.output)?.[1];
-    if (url) return url;
-    await sleep(100);
-  }
-  assert.fail('the inspector does not listen');
+  return until(() => /Debugger listening on (ws:\S+)/.exec(program.output)?.[1]);
 }

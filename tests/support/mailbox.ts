@@ -1,8 +1,8 @@
 // A real mail server for tests, which keeps what it is sent.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
+import { until } from './until.ts';
 
 export type ReceivedMail = { readonly from: string; readonly to: string; readonly text: string };
 
@@ -14,8 +14,6 @@ export type Mailbox = {
   readonly take: (to: string) => Promise<ReceivedMail>;
   readonly close: () => Promise<void>;
 };
-
-const waitMaxMs = 20_000;
 
 /** Takes e-mails from whoever signs in as `me` with `secret`. */
 export async function startMailbox(): Promise<Mailbox> {
@@ -45,13 +43,9 @@ export async function startMailbox(): Promise<Mailbox> {
     url: `smtp://me:se%40cret@127.0.0.1:${port}`,
     mails,
     take: async (to) => {
-      for (const startMs = performance.now(); !mails.some((mail) => mail.to === to); await sleep(10)) {
-        if (performance.now() - startMs > waitMaxMs) throw new Error(`no mail came to ${to}`);
-      }
-      return mails.splice(
-        mails.findIndex((mail) => mail.to === to),
-        1,
-      )[0]!;
+      const mail = await until(() => mails.find((each) => each.to === to));
+      mails.splice(mails.indexOf(mail), 1);
+      return mail;
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
