@@ -17,11 +17,16 @@ const groups = {
   memory: () => test(['tests/volume/memory/*.test.ts']),
   browser: () => test(['tests/browser/{billing,journeys,keys}.test.ts'], { TOLLGATE_TEST_DATABASE: 'postgres' }),
   programs: () => run(process.execPath, ['tests/programs/run.mjs']),
-  mutations: () => test(['tests/volume/mutations/*.test.ts']),
+  // A file runs two mutations at a time.
+  mutations: () => test(['tests/volume/mutations/*.test.ts'], {}, 1),
 };
 
-function test(files, env = {}) {
-  const options = ['--test-timeout=3600000', '--test-concurrency=2', '--test-global-setup=tests/support/test-run.ts'];
+function test(files, env = {}, concurrency = 2) {
+  const options = [
+    '--test-timeout=3600000',
+    `--test-concurrency=${concurrency}`,
+    '--test-global-setup=tests/support/test-run.ts',
+  ];
   return run(node, ['--test', ...options, ...files], { ...full, ...env });
 }
 

@@ -29,6 +29,13 @@ const never = new AbortController().signal;
 const nameOf = (body: object = {}, idempotencyKey = 'order-1') =>
   nameRequest({ keyId: 'k', generation: 0, idempotencyKey, method: 'POST', path: '/v1/messages', body })!;
 
+/** Ends the waiting after a time of the clock. */
+function within(milliseconds: number, clock: HastyClock): AbortSignal {
+  const controller = new AbortController();
+  clock.after(milliseconds, () => controller.abort());
+  return controller.signal;
+}
+
 async function open(t: TestContext, store: StoreKind) {
   const database = await store.openDatabase(t);
   await database.write.transaction().execute((transaction) => insertAccount(transaction, 'acc', ['k']));
@@ -159,10 +166,12 @@ onEachStore((store) => {
   }
 
   test('another request under a key that runs is a conflict, in its process and in others', async (t) => {
-    const { one, two } = await open(t, store);
+    const { clock, one, two } = await open(t, store);
     const claim = await claimOf(one, 'r1');
     for (const process of [one, two]) {
-      assert.deepEqual(await process.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: never }), { kind: 'conflict' });
+      assert.deepEqual(await process.begin(nameOf({ a: 1 }), { requestId: 'r2', signal: within(30_000, clock) }), {
+        kind: 'conflict',
+      });
     }
     await claim.end();
   });
@@ -192,7 +201,7 @@ onEachStore((store) => {
     await claim.end();
     assert.equal(troubles.length, 1);
     isAway = false;
-    const begun = await two.begin(nameOf(), { requestId: 'r2', signal: never });
+    const begun = await two.begin(nameOf(), { requestId: 'r2', signal: within(30_000, clock) });
     assert.equal(begun.kind, 'claimed');
     if (begun.kind === 'claimed') await begun.claim.end();
   });
@@ -216,11 +225,12 @@ onEachStore((store) => {
   });
 
   test("a dead process's key is free again, and its late settlement is neither stored nor charged", async (t) => {
-    const { database, ledger, one, two } = await open(t, store);
+    const { database, clock, ledger, one, two } = await open(t, store);
     const lost = await claimOf(one, 'r1');
     await ledger.run([reserveOf(asked('r1'), 40), reserveOf(asked('r2'), 40)]);
     await setOwners(database, ['run_2']);
     const claim = await claimOf(two, 'r2');
+    assert.equal(clock.elapsedMs(), 0, 'it is free at once, not only when the rows of dead processes are removed');
     const late = { ...settleOf(asked('r1'), 30), stored: await lost.seal({ ...response, body: 'late' }) };
     assert.deepEqual(await ledger.run([late, late]), [{ type: 'superseded' }, { type: 'superseded' }]);
     await lost.end();

@@ -200,7 +200,7 @@ test('a key that is empty, too long or not visible is refused by its name', asyn
   }
 });
 
-test('a replay needs no balance and no room under the caps, but the model list applies', async () => {
+test('a replay needs no balance and no room under the caps, but a frozen account gets none, and the model list applies', async () => {
   const chat = endpoint('chat');
   gateway.upstream.on(chat.upstreamPath, answers(chat));
   const { id, key, account } = await newKey();
@@ -217,6 +217,12 @@ test('a replay needs no balance and no room under the caps, but the model list a
   await setKey({ daily_cap_micros: 0, monthly_cap_micros: 0 });
   await noticeKeyChanges(gateway, { clock });
   assertReplay(await ask(), first);
+  const setFrozen = (frozen: 0 | 1) =>
+    gateway.database.write.updateTable('accounts').set({ frozen }).where('id', '=', account).execute();
+  await setFrozen(1);
+  await noticeKeyChanges(gateway, { clock });
+  assert.equal((await ask()).error.code, 'account_frozen');
+  await setFrozen(0);
   await setKey({ models: JSON.stringify(['claude-haiku-4-5']) });
   await noticeKeyChanges(gateway, { clock });
   assert.equal((await ask()).error.code, 'model_not_allowed_for_key');
@@ -336,11 +342,15 @@ for (const at of endpoints) {
         response.end(framesText(frames.slice(events + 1)));
       });
       const { leave, ask, runs } = asker(at, key, newName(), { stream: true });
+      const earlier = gateway.upstream.requests.length;
       const { request, response } = leave();
       await once(await response, 'data');
       request.destroy();
+      // Once the gateway has the second request, it knows that the first client has left.
+      const asked = ask();
+      await oneRunsOf(2, earlier);
       gate.resolve();
-      texts.add(withoutIds(withoutComment((await ask()).text)));
+      texts.add(withoutIds(withoutComment((await asked).text)));
       assert.equal(runs(), 1);
     }
     gateway.upstream.on(at.upstreamPath, (response) => {

@@ -1,10 +1,10 @@
 // Are the guards guarded? Each is taken out in turn, in a copy of the sources, and the tests that watch over it must notice.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 
 export type Mutation = {
   /** Below `src/`. */
@@ -17,64 +17,117 @@ export type Mutation = {
 };
 
 const root = join(import.meta.dirname, '..', '..');
+/** How many mutations run at a time, each in a copy of its own. */
+const concurrency = 2;
+/** How long the tests as they are may be silent, and how long those of a mutation: where the first pass, such a silence is a hang. */
+const silenceMsMax = { whole: 60_000, mutated: 10_000 };
 
 /**
- * `watchers`: files of tests, in the order in which most mutations are noticed soonest. Behind a ` # ` stands a pattern of their names,
- * where the others of a slow file would say nothing.
+ * `watchers`: files of tests, in the order in which most mutations are noticed soonest. Behind a ` # ` stands a pattern of the names of the
+ * tests that are run; the others of the file are not.
  */
 export function testMutations(watchers: readonly string[], mutations: Readonly<Record<string, Mutation>>): void {
-  let copy = '';
-  before(() => {
-    copy = copySources();
-  });
-  after(() => rmSync(copy, { recursive: true }));
+  const all = new Set([...watchers, ...Object.values(mutations).flatMap((mutation) => mutation.watchers ?? [])]);
 
-  test('the copy passes its tests as it is', async () => {
-    const all = new Set([...watchers, ...Object.values(mutations).flatMap((mutation) => mutation.watchers ?? [])]);
-    for (const watcher of all) assert.equal(await passes(copy, watcher), true, watcher);
-  });
-
-  for (const [name, mutation] of Object.entries(mutations)) {
-    test(`the tests notice when ${name}`, async () => {
-      const path = join(copy, 'src', mutation.file);
-      const whole = readFileSync(path, 'utf8');
-      const { length } = whole.split(mutation.guard);
-      assert.equal(length, 2, `the guard is not, or not once, in ${mutation.file}: bring this list up to date`);
-      writeFileSync(
-        path,
-        whole.replace(mutation.guard, () => mutation.without),
-      );
-      try {
-        assert.ok(await isNoticed(copy, mutation.watchers ?? watchers), 'every test passed without the guard');
-      } finally {
-        writeFileSync(path, whole);
-      }
+  describe('mutations', { concurrency }, () => {
+    const copies: string[] = [];
+    const idle: string[] = [];
+    before(() => {
+      for (let count = 0; count < concurrency; count++) copies.push(copySources());
+      idle.push(...copies);
     });
-  }
+    after(() => {
+      for (const copy of copies) rmSync(copy, { recursive: true });
+    });
+    const inCopy = async (use: (copy: string) => Promise<void>) => {
+      const copy = idle.pop() ?? assert.fail('more tests run than there are copies');
+      try {
+        await use(copy);
+      } finally {
+        idle.push(copy);
+      }
+    };
+
+    for (const watcher of all) {
+      test(`without a mutation, ${watcher} passes`, () =>
+        inCopy(async (copy) => assert.equal(await findFailure(copy, watcher, silenceMsMax.whole), null)));
+    }
+
+    for (const [name, mutation] of Object.entries(mutations)) {
+      test(`the tests notice when ${name}`, (t) =>
+        inCopy(async (copy) => {
+          const path = join(copy, 'src', mutation.file);
+          const whole = readFileSync(path, 'utf8');
+          const { length } = whole.split(mutation.guard);
+          assert.equal(length, 2, `the guard is not, or not once, in ${mutation.file}: bring this list up to date`);
+          writeFileSync(
+            path,
+            whole.replace(mutation.guard, () => mutation.without),
+          );
+          try {
+            const failure = await findFirstFailure(copy, mutation.watchers ?? watchers);
+            assert.ok(failure, 'every test passed without the guard');
+            t.diagnostic(`noticed by ${failure}`);
+          } finally {
+            writeFileSync(path, whole);
+          }
+        }));
+    }
+  });
 }
 
-/** With what a build needs, for tests of the whole program. */
+/** What tests need that do not start the built program: it would be built anew for each mutation. */
 function copySources(): string {
   const copy = mkdtempSync(join(tmpdir(), 'tollgate-mutations-'));
-  const parts = ['src', 'catalog', 'scripts', 'tests/answers', 'tests/contract', 'tests/integration', 'tests/support'];
-  for (const part of [...parts, 'package.json', 'package-lock.json'])
-    cpSync(join(root, part), join(copy, part), { recursive: true });
+  for (const part of ['src', 'catalog', 'tests', 'package.json']) cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  mkdirSync(join(copy, 'tmp'));
   return copy;
 }
 
-async function isNoticed(copy: string, watchers: readonly string[]): Promise<boolean> {
-  for (const watcher of watchers) if (!(await passes(copy, watcher))) return true;
-  return false;
+async function findFirstFailure(copy: string, watchers: readonly string[]): Promise<string | null> {
+  for (const watcher of watchers) {
+    const failure = await findFailure(copy, watcher, silenceMsMax.mutated);
+    if (failure) return failure;
+  }
+  return null;
 }
 
-/** A test that hangs has noticed as well. */
-function passes(copy: string, watcher: string): Promise<boolean> {
+/** Runs a file of tests up to the first that fails, and returns which; null: all passed. Throws when none ran: such a watcher sees nothing. */
+async function findFailure(copy: string, watcher: string, silenceMs: number): Promise<string | null> {
   // Inside a test, node would run no tests of its own.
-  const { NODE_TEST_CONTEXT: _, TOLLGATE_TEST_VOLUME: __, ...env } = process.env;
+  const { NODE_TEST_CONTEXT: _, TOLLGATE_TEST_VOLUME: __, ...inherited } = process.env;
+  // What tests leave behind that are ended early goes with the copy.
+  const env = { ...inherited, TMPDIR: join(copy, 'tmp'), NODE_COMPILE_CACHE: join(copy, 'compile-cache') };
   const [file = '', pattern] = watcher.split(' # ');
   const named = pattern === undefined ? [] : ['--test-name-pattern', pattern];
-  return new Promise((resolve) => {
-    execFile(process.execPath, ['--test', ...named, file], { cwd: copy, env, timeout: 120_000 }, (error) => resolve(!error));
-  });
+  // A process group of its own, so that what the tests start ends with them.
+  const child = spawn(process.execPath, [...named, '--test-reporter=tap', file], { cwd: copy, env, detached: true });
+  const end = () => process.kill(-child.pid!, 'SIGKILL');
+  let output = '';
+  let failed: string | null = null;
+  let silence: NodeJS.Timeout | undefined;
+  const fail = (what: string) => {
+    failed ??= `${file}: ${what}`;
+    end();
+  };
+  const listen = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => fail(`silent for ${silenceMs} ms`), silenceMs);
+  };
+  const read = (chunk: string) => {
+    output += chunk;
+    listen();
+    const name = /^ *not ok \d+ - (.*)$/m.exec(output)?.[1];
+    if (name !== undefined && failed === null) fail(name);
+  };
+  listen();
+  child.stdout.setEncoding('utf8').on('data', read);
+  child.stderr.setEncoding('utf8').on('data', read);
+  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  clearTimeout(silence);
+  if (failed !== null) return failed;
+  const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1] ?? 0);
+  assert.ok(code === 0 && passed > 0, `no test of ${watcher} ran:\n${output}`);
+  return null;
 }

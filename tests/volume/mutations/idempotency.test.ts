@@ -6,7 +6,7 @@ const idempotency = 'idempotency/idempotency.ts';
 const name = 'idempotency/request-name.ts';
 const watchers = ['src/idempotency/request-name.test.ts', 'tests/contract/idempotency.test.ts # on SQLite'];
 /** The whole program, over HTTP. */
-const chat = (pattern: string) => [`tests/integration/idempotency.test.ts # ${pattern}`];
+const chat = (pattern: string) => [`tests/integration/idempotency.test.ts # on SQLite .*${pattern}`];
 const repeat = 'a repeat gets the stored answer';
 
 testMutations(watchers, {
@@ -149,12 +149,12 @@ testMutations(watchers, {
     file: 'gateway/answer.ts',
     guard: 'if (!charge) throw takenOver();',
     without: `if (!charge) return client.sendAnswer(body, {});`,
-    watchers: ['tests/integration/idempotency-replicas.test.ts # paused'],
+    watchers: ['tests/integration/idempotency-replicas.test.ts # stands still'],
   },
   'the stream of a late answer is told as a success': {
     file: 'gateway/stream.ts',
     guard: 'if (!charge) return tell(running, pipe, output, takenOver());',
     without: 'if (!charge) return output.end(lastFrames, {});',
-    watchers: ['tests/integration/idempotency-replicas.test.ts # paused'],
+    watchers: ['tests/integration/idempotency-replicas.test.ts # stands still'],
   },
 });

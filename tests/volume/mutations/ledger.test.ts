@@ -12,7 +12,7 @@ const watchers = [
   'tests/contract/histories.test.ts',
   'src/ledger/races.test.ts',
 ];
-const keys = ['tests/contract/idempotency.test.ts # on SQLite (a late settlement|the key of a process that is gone)'];
+const keys = ['tests/contract/idempotency.test.ts # on SQLite (a late settlement|a dead process)'];
 const keysOnPostgres = ['tests/contract/idempotency.test.ts # on PostgreSQL a settlement and a takeover'];
 
 testMutations(watchers, {

@@ -1,8 +1,8 @@
-// Forty-four ways to break the product, each in one place: money, formats, access, limits, replay, streams, the dashboard. For each, tests of
+// Ways to break the product, each in one place: money, formats, access, limits, replay, streams, the dashboard. For each, tests of
 // `npm test` fail.
 import { testMutations } from '../../support/mutations.ts';
 
-const integration = (file: string, pattern?: string) => [`tests/integration/${file}.test.ts${pattern ? ` # ${pattern}` : ''}`];
+const integration = (file: string, pattern: string) => [`tests/integration/${file}.test.ts # ${pattern}`];
 const answers = 'tests/answers.test.ts';
 
 testMutations([], {
@@ -29,19 +29,19 @@ testMutations([], {
     file: 'catalog/price.ts',
     guard: 'const outputTokens = BigInt(request.outputTokens) * BigInt(request.choices);',
     without: 'const outputTokens = BigInt(request.outputTokens);',
-    watchers: ['src/catalog/price.test.ts'],
+    watchers: ['src/catalog/price.test.ts # covers every way'],
   },
   'a failed request is charged nothing and its hold stays': {
     file: 'gateway/settle.ts',
     guard: `const outcome = await charging.gateway.ledger.submit({ type: 'release', holdId: charging.hold.id, lossMicros });`,
     without: `const outcome = { type: 'released' } as const;`,
-    watchers: integration('money'),
+    watchers: integration('money', 'a request that fails is free'),
   },
   'what a failed attempt had generated is nobody’s loss': {
     file: 'gateway/settle.ts',
     guard: 'if (lossMicros === 0) return;',
     without: 'if (lossMicros >= 0) return;',
-    watchers: integration('routing'),
+    watchers: integration('routing', 'what an attempt had generated'),
   },
   'cached tokens are billed twice': {
     file: 'formats/chat/usage.ts',
@@ -65,7 +65,10 @@ testMutations([], {
     file: 'gateway/hold.ts',
     guard: 'if (!request.stream) return maxOutputTokens;',
     without: '',
-    watchers: integration('money'),
+    watchers: integration(
+      'money',
+      '(a request without a maximum|a maximum of the caller|n multiplies|the balance that a client sees)',
+    ),
   },
   // Formats
   'the signature of thinking is lost': {
@@ -115,49 +118,49 @@ testMutations([], {
     file: 'server/middleware/authenticate.ts',
     guard: `if (isDisabled) throw new ApiError('invalid_api_key', 'This API key is disabled. Have it enabled again, or use another.');`,
     without: 'void isDisabled;',
-    watchers: integration('dashboard-keys'),
+    watchers: integration('dashboard-keys', 'on SQLite a disabled key'),
   },
   'an expired key works': {
     file: 'server/middleware/authenticate.ts',
     guard: 'if (expiresAtMs === null || nowMs < expiresAtMs) return;',
     without: 'if (nowMs > 0) return;',
-    watchers: integration('keys'),
+    watchers: integration('rate-limits', 'nobody after its expiry'),
   },
   'a key works from any address': {
     file: 'server/middleware/authenticate.ts',
     guard: 'if (allowedAddresses.every((list) => list.includes(address))) return;',
     without: 'if (allowedAddresses.length >= 0) return;',
-    watchers: integration('rate-limits'),
+    watchers: integration('rate-limits', 'only the addresses'),
   },
   'keys in the query are read everywhere': {
     file: 'server/middleware/authenticate.ts',
     guard: `queryKey ? queryParameter(request, 'api_key') : null,`,
     without: `queryParameter(request, 'api_key') ?? (queryKey ? null : null),`,
-    watchers: integration('keys'),
+    watchers: integration('keys', '.api_key= works'),
   },
   'a key’s list of models is not asked': {
     file: 'gateway/permitted-model.ts',
     guard: 'if (key.models === null || key.models.has(modelId)) return;',
     without: 'if (modelId) return;',
-    watchers: integration('keys'),
+    watchers: integration('keys', 'a restricted key'),
   },
   'a frozen account runs': {
     file: 'gateway/permitted-model.ts',
     guard: `if (key.accountFrozen) throw new ApiError('account_frozen', 'This account is frozen. Contact the operator of this service.');`,
     without: '',
-    watchers: [...integration('dashboard-operator'), ...integration('rate-limits')],
+    watchers: integration('idempotency', 'on SQLite .*the model list applies'),
   },
   'revoked keys are remembered': {
     file: 'keys/key-store.ts',
     guard: 'return known?.revision === revision ? known.key : null;',
     without: 'return known ? known.key : null;',
-    watchers: integration('keys'),
+    watchers: integration('idempotency', 'on SQLite .*the model list applies'),
   },
   'images are fetched from private addresses': {
     file: 'images/public-address.ts',
     guard: `if (parsed.range() !== 'unicast') return false;`,
     without: '',
-    watchers: integration('safe-fetch'),
+    watchers: integration('safe-fetch', 'every spelling'),
   },
   'a link to an image never expires': {
     file: 'images/image-links.ts',
@@ -170,57 +173,57 @@ testMutations([], {
     file: 'limits/bucket.ts',
     guard: 'level: Math.min(perMinute, bucket.level + (elapsedMs * perMinute) / 60_000)',
     without: 'level: elapsedMs >= 0 ? perMinute : 0',
-    watchers: integration('rate-limits'),
+    watchers: integration('rate-limits', 'what an answer used is counted'),
   },
   'a request’s slot is never free again': {
     file: 'gateway/within-limits.ts',
     guard: 'place.end(tokensUsed(trace));',
     without: 'void [place, tokensUsed(trace)];',
-    watchers: integration('rate-limits'),
+    watchers: integration('rate-limits', 'one more than the limit is refused'),
   },
   'wrong keys are not counted': {
     file: 'server/middleware/authenticate.ts',
     guard: 'const secondsThen = failedKeys.note(address);',
     without: 'const secondsThen = 0 * address.length;',
-    watchers: [...integration('rate-limits'), ...integration('keys')],
+    watchers: integration('rate-limits', 'after some a minute'),
   },
   // Replay and cache
   'a key with another body replays': {
     file: 'idempotency/idempotency.ts',
     guard: `if (row && row.fingerprint !== name.fingerprint) return { kind: 'conflict' };`,
     without: '',
-    watchers: ['tests/contract/idempotency.test.ts'],
+    watchers: ['tests/contract/idempotency.test.ts # on SQLite an answer is stored'],
   },
   'an answer that was cut short is cached': {
     file: 'gateway/keeping.ts',
     guard: 'const body = run && isWhole ? bodyWithin(run.bodyBytesMax) : null;',
     without: 'const body = run && isWhole !== null ? bodyWithin(run.bodyBytesMax) : null;',
-    watchers: integration('cache'),
+    watchers: integration('cache', 'on SQLite .*(is never kept|are never kept)'),
   },
   'the header cannot switch the cache off': {
     file: 'gateway/cacheable.ts',
     guard: `if (word === 'false') return false;`,
     without: `if (word === 'false') return undefined;`,
-    watchers: integration('cache'),
+    watchers: integration('cache', 'on SQLite .*: (run again|answered from the cache)'),
   },
   'accounts share a cache': {
     file: 'gateway/cacheable.ts',
     guard: 'accountId: key.accountId,',
     without: `accountId: 'anyone',`,
-    watchers: integration('cache'),
+    watchers: integration('cache', 'on SQLite accounts never share'),
   },
   // Streams
   'success is told before it is charged': {
     file: 'gateway/stream.ts',
     guard: '  const lastFrames = pipe.close(place);',
     without: `  const lastFrames = ': x\\n\\n';\n  await output.write(pipe.close(place));`,
-    watchers: [...integration('stream-discipline'), ...integration('money')],
+    watchers: integration('money', '(a stream tells its reservation|header, usage record)'),
   },
   'a stream does not grow its hold': {
     file: 'gateway/stream.ts',
     guard: `const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;`,
     without: 'const granted = growth.isRefused ? Promise.resolve(false) : undefined;',
-    watchers: integration('hold-growth'),
+    watchers: integration('hold-growth', '(a hold grows|where nothing more)'),
   },
   'a silent stream is cut by proxies': {
     file: 'gateway/keep-alives.ts',
@@ -232,7 +235,7 @@ testMutations([], {
     file: 'gateway/upstream-exchange.ts',
     guard: 'if (nowMs < this.#silenceEndsMs) return;',
     without: 'if (nowMs < Infinity) return;',
-    watchers: ['src/gateway/upstream.test.ts'],
+    watchers: ['src/gateway/upstream.test.ts # falls silent'],
   },
   'a route that fails stays in use': {
     file: 'gateway/route-health.ts',
@@ -257,25 +260,25 @@ testMutations([], {
     file: 'server/dashboard-api/access.ts',
     guard: `if (isForeign) throw new ApiError('not_permitted', 'This request came from the page of another site.');`,
     without: 'void isForeign;',
-    watchers: integration('dashboard-sign-in', 'on SQLite'),
+    watchers: integration('dashboard-sign-in', 'on SQLite a page of another site'),
   },
   'a one-time link works twice': {
     file: 'users/one-time-link.ts',
     guard: `    .where('used_at_ms', 'is', null)
     .returning(['token_digest', 'expires_at_ms'])`,
     without: `    .returning(['token_digest', 'expires_at_ms'])`,
-    watchers: integration('dashboard-sign-in', 'on SQLite'),
+    watchers: integration('dashboard-mail', 'on SQLite who signs up gets'),
   },
   'changes are not written to the audit log': {
     file: 'server/dashboard-api/dispatch.ts',
     guard: '        if (change)\n',
     without: '        if (change && !change)\n',
-    watchers: integration('dashboard-keys', 'on SQLite'),
+    watchers: integration('dashboard-keys', 'on SQLite every change'),
   },
   'passwords may be guessed without end': {
     file: 'server/dashboard-api/attempt-limits.ts',
     guard: `if (seconds > 0) throw tooMany('Too many attempts.', seconds);`,
     without: '',
-    watchers: integration('dashboard-sign-in', 'on SQLite'),
+    watchers: integration('dashboard-sign-in', 'on SQLite (ten tries|one address)'),
   },
 });
