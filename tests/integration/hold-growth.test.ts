@@ -106,12 +106,22 @@ test('a model that thinks in silence beyond what can be held is stopped, and the
     assert.deepEqual([heldMicros, outputTokens], [0, 0], 'nothing came, so that only the input is paid');
   });
   await gateway.upstream.request(next + clients.length - 1);
-  // 1,024 tokens are held at first, and a second of silence is 100 of them: nothing is short yet.
-  await clock.advance(8_000);
+  // 1,024 tokens are held, and nothing more can be; a second of silence is 100 of them.
+  await clock.advance(10_000);
+  await answerAnother();
   assert.equal(gateway.program.app.gateway.runs.count, clients.length);
-  await clock.advance(3_000);
+  await clock.advance(1_000);
   await Promise.all(ended);
 });
+
+/** Whatever the gateway has begun to end before, it has ended when this is charged. */
+async function answerAnother(): Promise<void> {
+  const pair = pairs.find(({ name }) => name === 'chat on chat')!;
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  gateway.upstream.on(pair.upstreamPath, answerBytes(longAnswer('chat', 10).bytes));
+  const reply = await gateway.post(pair.client.path, { key, body: pair.body({ stream: true }) });
+  assert.ok(reply.costMicros! > 0);
+}
 
 test('a burst of streams without a maximum runs as many as truly fit the balance', async () => {
   const pair = pairs.find(({ name }) => name === 'chat on chat')!;

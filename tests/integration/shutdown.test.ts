@@ -118,6 +118,7 @@ test('what still runs when the time is up ends with the error of its format, fre
   await clock.advance(timeoutMs - 1);
   assert.deepEqual([runs.count, runs.isEnding], [4, false]);
   await clock.advance(1);
+  assert.ok(runs.isEnding);
   const [responses, chats, messages] = await Promise.all(streams.map((stream) => stream.rest()));
   assert.match(responses!.text, /event: response\.failed\ndata: .*upstream_unavailable.*\n\n$/);
   assert.match(chats!.text, /data: \{"error":\{.*"code":"upstream_unavailable".*\n\n$/);

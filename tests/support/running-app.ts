@@ -9,6 +9,7 @@ import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { assertWhole, databaseFor, Installation, type InstallationOptions } from './installation.ts';
 import type { TestClock } from './test-clock.ts';
+import { until } from './until.ts';
 
 export type RunningAppOptions = InstallationOptions & {
   /** Also the time of the ledger's windows and leases. Left out: the machine's. */
@@ -64,10 +65,27 @@ export class RunningApp extends Installation {
     return app ? 0 : null;
   }
 
-  /** What a failed test has left open must not wait for a clock that nobody moves any more. */
+  /** Ends what a test has left open, and proves that the gateway has counted it out. */
   override async stop(): Promise<void> {
-    const stopped = super.stop();
-    return this.#testClock ? this.#testClock.hurry(stopped) : stopped;
+    const clock = this.#testClock;
+    const runs = this.#app?.gateway.runs;
+    try {
+      // A clock that nobody moves would never come to the deadline of the drain.
+      if (clock && runs) await this.#endRuns(clock, runs);
+    } finally {
+      const stopped = super.stop();
+      await (clock ? clock.hurry(stopped) : stopped);
+    }
+    assert.equal(runs?.count ?? 0, 0, 'a request that has ended was not counted out');
+  }
+
+  async #endRuns(clock: TestClock, runs: App['gateway']['runs']): Promise<void> {
+    runs.endAll();
+    // The database answers in real time: hurried, the drain would be over before it.
+    await until(async () => {
+      await clock.advance(2);
+      return runs.count === 0;
+    });
   }
 
   async verify(): Promise<void> {

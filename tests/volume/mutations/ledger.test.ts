@@ -183,6 +183,44 @@ testMutations(watchers, {
     guard: 'if (this.#connection.isTransaction) this.#statements.rollback();',
     without: 'if (this.#connection.isTransaction) this.#statements.commit();',
   },
+  'a daily cap lasts for a month': {
+    file: 'ledger/window.ts',
+    guard: 'return isoOf(timeMs).slice(0, 10);',
+    without: 'return isoOf(timeMs).slice(0, 7);',
+  },
+  'a monthly cap lasts for a year': {
+    file: 'ledger/window.ts',
+    guard: 'return isoOf(timeMs).slice(0, 7);',
+    without: 'return isoOf(timeMs).slice(0, 4);',
+  },
+  'a daily cap is told to start anew a day too late': {
+    file: 'ledger/window.ts',
+    guard: 'time.getUTCDate() + 1);',
+    without: 'time.getUTCDate() + 2);',
+  },
+  'a monthly cap is told to start anew a month too late': {
+    file: 'ledger/window.ts',
+    guard: 'time.getUTCMonth() + 1);',
+    without: 'time.getUTCMonth() + 2);',
+  },
+  'caps start anew by the time zone of the machine': {
+    file: 'ledger/window.ts',
+    guard: 'iso: new Date(timeMs).toISOString() }',
+    without: 'iso: new Date(timeMs - new Date(timeMs).getTimezoneOffset() * 60_000).toISOString() }',
+    watchers: ['src/ledger/window.test.ts'],
+  },
+  'a daily cap is told to start anew by the time zone of the machine': {
+    file: 'ledger/window.ts',
+    guard: 'time.getUTCDate() + 1);',
+    without: 'time.getDate() + 1);',
+    watchers: ['src/ledger/window.test.ts'],
+  },
+  'a monthly cap is told to start anew by the time zone of the machine': {
+    file: 'ledger/window.ts',
+    guard: 'Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);',
+    without: 'Date.UTC(time.getUTCFullYear(), time.getMonth() + 1);',
+    watchers: ['src/ledger/window.test.ts'],
+  },
   'a settlement charges under a key that another has taken over': {
     file: core,
     guard: `if (isSuperseded(book, command)) return supersede(book, hold, { command, isOpen: open !== undefined, nowMs });`,
