@@ -235,7 +235,7 @@ testMutations([], {
     file: 'gateway/hold-growth.ts',
     guard: 'const hiddenTokensPerSecond = 100;',
     without: 'const hiddenTokensPerSecond = 60;',
-    watchers: integration('hold-growth', 'a model that thinks in silence'),
+    watchers: ['src/gateway/hold-growth.test.ts'],
   },
   'keep-alives come ten times later than the configuration says': {
     file: 'app.ts',
