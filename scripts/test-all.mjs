@@ -15,7 +15,7 @@ const groups = {
       'tests/integration/{fuzz,fuzz-bodies}.test.ts',
     ]),
   memory: () => test(['tests/volume/memory/*.test.ts']),
-  browser: () => test(['tests/browser/{billing,journeys,keys}.test.ts'], { TOLLGATE_TEST_DATABASE: 'postgres' }),
+  browser: () => test(['tests/browser/*.test.ts'], { TOLLGATE_TEST_DATABASE: 'postgres' }),
   programs: () => run(process.execPath, ['tests/programs/run.mjs']),
   // A file runs two mutations at a time.
   mutations: () => test(['tests/volume/mutations/*.test.ts'], {}, 1),

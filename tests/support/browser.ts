@@ -5,7 +5,8 @@
 //     await page.goto('/keys');
 //     await checkLooks(page, 'keys');
 //   });
-//   await browser.close();
+//
+// A process of tests has one, which ends with its tests.
 //
 // A page that reports an error, breaks its own content policy or asks another origin for anything fails its test.
 //
@@ -15,6 +16,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync
 import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { after } from 'node:test';
 import { inflate } from '@sparticuz/chromium';
 import axe from 'axe-core';
 import {
@@ -51,17 +53,28 @@ export type PageOptions = {
 export type TestBrowser = {
   /** A page of an empty profile. What is thrown leaves a picture; so does every problem the page had. */
   readonly withPage: <Result>(options: PageOptions, visit: (page: Page) => Promise<Result>) => Promise<Result>;
-  readonly close: () => Promise<void>;
 };
 
-/** `TOLLGATE_CHROMIUM`: the path of one that is installed, for systems that the package has none for (it is for Linux on x64). */
+let opened: { readonly browser: Promise<Browser>; readonly profiles: Promise<Profiles> } | null = null;
+after(async () => (await opened?.browser)?.close());
+
 export async function openBrowser(): Promise<TestBrowser> {
-  const installed = process.env.TOLLGATE_CHROMIUM;
   // The gateway serves the dashboard from the build, also when it runs from its sources.
   builtProgram();
-  const browser = await (installed === undefined ? launchOwn() : chromium.launch({ executablePath: installed }));
-  const profiles = new Profiles(browser);
-  return { withPage: (options, visit) => withPage(profiles, options, visit), close: () => browser.close() };
+  opened ??= open();
+  const profiles = await opened.profiles;
+  return { withPage: (options, visit) => withPage(profiles, options, visit) };
+}
+
+function open(): NonNullable<typeof opened> {
+  const browser = launch();
+  return { browser, profiles: browser.then((launched) => new Profiles(launched)) };
+}
+
+/** `TOLLGATE_CHROMIUM`: the path of one that is installed, for systems that the package has none for (it is for Linux on x64). */
+function launch(): Promise<Browser> {
+  const installed = process.env.TOLLGATE_CHROMIUM;
+  return installed === undefined ? launchOwn() : chromium.launch({ executablePath: installed });
 }
 
 async function launchOwn(): Promise<Browser> {
@@ -78,10 +91,11 @@ async function launchOwn(): Promise<Browser> {
 }
 
 /** Fails with what axe finds of serious and critical faults, once the page has come to rest: a colour on its way to another is not read. */
-export async function checkAccessibility(page: Page, rules?: readonly string[]): Promise<void> {
+export async function checkAccessibility(page: Page, rules: Pick<axe.RunOptions, 'runOnly' | 'rules'> = {}): Promise<void> {
   await page.evaluate(untilStill);
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
-  const options: axe.RunOptions = { resultTypes: ['violations'], ...(rules && { runOnly: [...rules] }) };
+  // No grave rule needs style sheets and media to be loaded first.
+  const options: axe.RunOptions = { resultTypes: ['violations'], preload: false, ...rules };
   const found: axe.AxeResults = await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`);
   const grave = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   const lines = grave.flatMap(({ id, help, nodes }) =>
@@ -93,18 +107,21 @@ export async function checkAccessibility(page: Page, rules?: readonly string[]):
 /** The rules whose result depends on the colour scheme. It changes no element, so the other rules find the same in both. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
+/** On a phone other elements are shown, in the same colours. */
+const otherRules = Object.fromEntries(colourRules.map((rule) => [rule, { enabled: false }]));
+
 type Look = {
   readonly name: string;
   readonly viewport: ViewportSize;
   readonly colorScheme: 'light' | 'dark';
-  readonly rules?: string[];
+  readonly rules?: Pick<axe.RunOptions, 'runOnly' | 'rules'>;
 };
 
 /** The last is how a page begins. */
 const looks: readonly Look[] = [
   ...scaled<readonly Look[]>([], [{ name: 'phone-dark', viewport: phone, colorScheme: 'dark' }]),
-  { name: 'phone', viewport: phone, colorScheme: 'light' },
-  { name: 'dark', viewport: desk, colorScheme: 'dark', rules: scaled(colourRules, undefined) },
+  { name: 'phone', viewport: phone, colorScheme: 'light', rules: scaled({ rules: otherRules }, {}) },
+  { name: 'dark', viewport: desk, colorScheme: 'dark', rules: scaled({ runOnly: colourRules }, {}) },
   { name: 'light', viewport: desk, colorScheme: 'light' },
 ];
 
@@ -121,6 +138,11 @@ export async function checkLooks(page: Page, picture: string): Promise<void> {
   }
 }
 
+/** Goes to another page of the dashboard as its links do, without loading the whole of it again. */
+export async function goWithin(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
+}
+
 /** Waits until the page has loaded: no request is open, and no placeholder is shown. */
 export async function settle(page: Page): Promise<void> {
   const { asked } = profileOf(page);
@@ -129,6 +151,16 @@ export async function settle(page: Page): Promise<void> {
     await page.evaluate(untilStill);
   } while (asked.size > 0);
 }
+
+/**
+ * Nothing moves to its place, and nothing behind a dialog is blurred: without a graphics card, every frame of that takes long to draw.
+ * The page's policy allows a style sheet that a script makes.
+ */
+const standStill = `{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*, ::before, ::after { backdrop-filter: none !important; transition: none !important; }');
+  document.adoptedStyleSheets.push(sheet);
+}`;
 
 /** No placeholder is shown. */
 const untilLoaded = `new Promise((resolve) => {
@@ -211,7 +243,10 @@ class Profiles {
   async take(baseUrl: string): Promise<Profile> {
     const { origin } = new URL(baseUrl);
     const index = this.#free.findIndex((profile) => profile.origin === origin);
-    return index === -1 ? this.#make(origin) : this.#free.splice(index, 1)[0]!;
+    if (index !== -1) return this.#free.splice(index, 1)[0]!;
+    // The tests of another gateway have begun.
+    await Promise.all(this.#free.splice(0).map(({ page }) => page.context().close()));
+    return this.#make(origin);
   }
 
   /** Empties a profile for its next user. One that has opened further pages is closed. */
@@ -239,6 +274,8 @@ class Profiles {
     });
     // Only ends a hang.
     context.setDefaultTimeout(60_000);
+    // Whoever looks at pictures wants all of it.
+    if (process.env.TOLLGATE_SCREENSHOTS === undefined) await context.addInitScript(standStill);
     const problems: string[] = [];
     const asked = new Set<Request>();
     watch(context, { origin, problems, asked });

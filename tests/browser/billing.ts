@@ -23,10 +23,7 @@ before(async () => {
   owner = await signIn(gateway, { name: 'Ada Lovelace' });
   operator = await signIn(gateway, { role: null, operator: true, name: 'Grace Hopper' });
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 function heading(page: Page, name: string) {
   return page.getByRole('heading', { level: 1, name, exact: true });

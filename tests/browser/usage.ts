@@ -33,10 +33,7 @@ before(async () => {
   const body = { model: 'gpt-5-mini', input: 'Hello', stream: true, reasoning: { effort: 'low' } };
   requestId = (await gateway.post('/v1/responses', { key: batch.key, body })).requestId;
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 function visit<Result>(path: string, action: (page: Page) => Promise<Result>): Promise<Result> {
   return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {

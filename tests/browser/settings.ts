@@ -26,10 +26,7 @@ let passwordHash: string;
 before(async () => {
   [gateway, browser, passwordHash] = await Promise.all([startGateway(), openBrowser(), hashPassword(password)]);
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 function join(options: SignInOptions): Promise<DashboardClient> {
   return signIn(gateway, { passwordHash, ...options });

@@ -16,10 +16,7 @@ let browser: TestBrowser;
 before(async () => {
   [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 function heading(page: Page, name: string | RegExp) {
   return page.getByRole('heading', { level: 1, name });

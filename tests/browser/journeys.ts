@@ -35,10 +35,7 @@ before(async () => {
   [gateway, browser] = await Promise.all([startGateway({ stripe: stripe.config }), openBrowser()]);
   stripe.sendTo(gateway.url);
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 test('from the printed link to the first answer, which usage shows with its id and its cost', async () => {
   const link = `${gateway.url}/first-run?token=${gateway.program.firstRunToken}`;

@@ -14,10 +14,7 @@ before(async () => {
   member = await signIn(gateway, { role: 'member' });
   await gateway.makeKey({ account: member.account, name: 'Playground' });
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 type Options = { readonly ignores?: RegExp };
 

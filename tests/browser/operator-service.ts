@@ -30,10 +30,7 @@ before(async () => {
   ]);
   operator = await signIn(gateway, { operator: true, role: null, name: 'Grace Hopper', email: 'grace@example.com' });
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 function visit<Result>(path: string, look: (page: Page) => Promise<Result>): Promise<Result> {
   return browser.withPage({ baseUrl: gateway.url, cookie: operator.cookie }, async (page) => {

@@ -17,10 +17,7 @@ before(async () => {
   await updateAccount(gateway.database, member.account, { modelPrice });
   await gateway.makeKey({ account: member.account });
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 function visit<Result>(path: string, action: (page: Page) => Promise<Result>): Promise<Result> {
   return browser.withPage({ baseUrl: gateway.url, cookie: member.cookie }, async (page) => {

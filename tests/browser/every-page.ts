@@ -2,7 +2,7 @@
 // at the side, or has a grave fault of accessibility. `TOLLGATE_SCREENSHOTS=folder` leaves a picture of each.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { checkLooks, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { checkLooks, goWithin, openBrowser, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { scaled } from '../support/volume.ts';
@@ -11,35 +11,33 @@ let gateway: TestGateway;
 let browser: TestBrowser;
 let user: DashboardClient;
 
+/** Their addresses, and how they are headed. */
 const pages = [
-  '/',
-  '/keys',
-  '/usage',
+  ['/', 'Overview'],
+  ['/keys', 'Keys'],
+  ['/usage', 'Usage'],
   // All their rows are in the test of models, and here when there is time.
-  scaled('/models?q=claude', '/models'),
-  '/playground',
-  '/billing',
-  '/settings',
-  '/operator/accounts',
-  '/operator/accounts/:account',
-  '/operator/keys',
-  '/operator/users',
-  '/operator/payments',
-  '/operator/providers',
-  scaled('/operator/catalogue?q=claude', '/operator/catalogue'),
-  '/operator/settings',
-  '/operator/audit',
-];
+  [scaled('/models?q=claude', '/models'), 'Models'],
+  ['/playground', 'Playground'],
+  ['/billing', 'Billing'],
+  ['/settings', 'Settings'],
+  ['/operator/accounts', 'Accounts'],
+  ['/operator/accounts/:account', 'Test'],
+  ['/operator/keys', 'All keys'],
+  ['/operator/users', 'Users'],
+  ['/operator/payments', 'Payments'],
+  ['/operator/providers', 'Providers'],
+  [scaled('/operator/catalogue?q=claude', '/operator/catalogue'), 'Catalogue'],
+  ['/operator/settings', 'Configuration'],
+  ['/operator/audit', 'Audit log'],
+] as const;
 
 before(async () => {
   [gateway, browser] = await Promise.all([startGateway({ test_mode: { enabled: true } }), openBrowser()]);
   user = await signIn(gateway, { role: 'owner', operator: true, name: 'Ada Lovelace' });
   await fill();
 });
-after(async () => {
-  await browser.close();
-  await gateway.stop();
-});
+after(() => gateway.stop());
 
 /** A few keys, and requests of each kind: charged, from the cache, refused. */
 async function fill(): Promise<void> {
@@ -58,13 +56,14 @@ async function fill(): Promise<void> {
   }
 }
 
-for (const path of pages) {
-  test(path, async () => {
-    await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+test('every page with something to show can be read in light and dark, on a desk and on a phone', async () => {
+  await browser.withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+    await page.goto('/');
+    for (const [path, name] of pages) {
       const address = path.replace(':account', user.account);
-      await page.goto(`${address}${address.includes('?') ? '&' : '?'}mode=test`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await goWithin(page, `${address}${address.includes('?') ? '&' : '?'}mode=test`);
+      await page.waitForFunction((text) => document.querySelector('h1')?.textContent === text, name);
       await checkLooks(page, path === '/' ? 'overview' : path.slice(1).replace(/\?.*/, '').replaceAll(/[/:]+/g, '-'));
-    });
+    }
   });
-}
+});

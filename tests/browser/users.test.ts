@@ -1,0 +1,3 @@
+// Ways in, and the settings, in one process and one Chromium.
+import './sign-in.ts';
+import './settings.ts';
