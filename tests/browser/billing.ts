@@ -1,7 +1,7 @@
 // Billing and the operator's area in a real browser, with a local Stripe.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { checkAccessibility, checkLooks, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
@@ -29,12 +29,18 @@ function heading(page: Page, name: string) {
   return page.getByRole('heading', { level: 1, name, exact: true });
 }
 
-test('an owner tops up by card: to the checkout and back, and the money is there, once', async () => {
+/** A figure with its label. */
+function figure(page: Page, label: string): Locator {
+  return page.getByText(label, { exact: true }).locator('..');
+}
+
+test('an owner tops up by card, and the money is there once, however often and in whatever order Stripe tells of it', async () => {
   // The payment page is another site.
   const ignores = new RegExp(`another origin was asked for ${stripe.url}/pay/`);
   await browser.withPage({ baseUrl: gateway.url, cookie: owner.cookie, ignores }, async (page) => {
     await page.goto('/billing');
     await page.getByText('Nothing has moved yet').waitFor();
+    await figure(page, 'Available').getByText('$0.00', { exact: true }).first().waitFor();
     await checkAccessibility(page);
     await page.getByRole('button', { name: 'Top up' }).click();
     const dialog = page.getByRole('dialog', { name: 'Top up by card' });
@@ -47,16 +53,36 @@ test('an owner tops up by card: to the checkout and back, and the money is there
     assert.equal(await amount.inputValue(), '25.00');
     await dialog.getByRole('button', { name: 'Continue to payment' }).click();
     await page.getByRole('heading', { name: 'Pay $25.00' }).waitFor();
-    const url = page.url();
-    await page.getByRole('button', { name: 'Pay' }).click();
+    const payment = stripe.paymentOf(page.url());
+
+    // The customer is back before Stripe has told anybody.
+    await page.goto(payment.session.successUrl);
     await heading(page, 'Billing').waitFor();
-    await stripe.pay(url);
+    await page.getByText('Waiting for the payment of $25.00').waitFor();
+    const paid = stripe.paidLater(payment);
+    const begun = stripe.completed(payment, { paid: false });
+    const replies = await Promise.all([paid, paid, begun, stripe.completed(payment)].map((event) => stripe.deliver(event)));
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
     await page.getByText('$25.00 is in your balance').waitFor();
+    await figure(page, 'Available').getByText('$25.00', { exact: true }).first().waitFor();
+
+    for (const event of [begun, paid, stripe.expired(payment)]) assert.equal((await stripe.deliver(event)).status, 200);
+    // As if he came back only now.
+    await page.goto(payment.session.successUrl);
+    await page.getByText('$25.00 is in your balance').waitFor();
+    await figure(page, 'Available').getByText('$25.00', { exact: true }).first().waitFor();
     await page
       .getByRole('table', { name: 'Statement' })
       .getByText(/Top-up by card/)
       .waitFor();
-    assert.equal((await gateway.balance(owner.account)).postedMicros, 25_000_000);
+    const credit = page.getByRole('row', { name: /Credit/ });
+    await credit.first().waitFor();
+    assert.equal(await credit.count(), 1);
+    const { postedMicros, availableMicros } = await gateway.balance(owner.account);
+    assert.deepEqual([postedMicros, availableMicros], [25_000_000, 25_000_000]);
     await checkAccessibility(page);
     await takePicture(page, 'billing');
   });

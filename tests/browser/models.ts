@@ -53,7 +53,7 @@ test('models are found by an alias, a vendor and an ability', async () => {
 });
 
 test('a model opens with all its prices, and leads to the playground', async () => {
-  await visit('/models?mode=test', async (page) => {
+  await visit('/models?mode=test&q=gemini-3.8', async (page) => {
     await rowsOf(page).filter({ hasText: 'gemini-3.8-flash' }).getByRole('button').first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Input read from the cache').first().waitFor();

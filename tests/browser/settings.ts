@@ -99,8 +99,14 @@ test('a second factor is set up, asked for at the next sign-in, and turned off',
     },
     { ignores: refused },
   );
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
     await enterPassword(page, 'ada@example.com');
+    await heading(page, 'Second factor').waitFor();
+    await look(page, 'second-factor');
+    await fillIn(page, { Code: '000000' });
+    await button(page, 'Continue').click();
+    await page.locator('input[aria-invalid="true"]').waitFor();
+    await checkAccessibility(page);
     await fillIn(page, { Code: app.nextCode() });
     await button(page, 'Continue').click();
     await heading(page, 'Overview').waitFor();
@@ -219,6 +225,7 @@ test('somebody is invited by a link, comes, becomes an admin and is removed', as
   });
   await browser.withPage({ baseUrl: gateway.url }, async (page) => {
     await page.goto(link);
+    await page.getByText(/^Owner invites you to the account .* as a member\.$/).waitFor();
     await fillIn(page, { 'Your name': 'Newcomer', Password: password });
     await button(page, 'Accept').click();
     await heading(page, 'Overview').waitFor();

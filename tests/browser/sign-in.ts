@@ -1,11 +1,11 @@
-// Ways into the dashboard, in a real browser: the first link, passwords, second factors, invitations and new passwords.
+// Ways into the dashboard, in a real browser: passwords, invitations and new passwords. The first link is in `journeys.ts`, second factors
+// are in `settings.ts`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
 import { signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { Authenticator } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 /** A refused attempt is an error in the browser's console too. */
@@ -31,26 +31,6 @@ async function enterPassword(page: Page, email: string, entered = password): Pro
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-test('the printed link makes the operator, who is signed in at once; used, it says so', async () => {
-  const link = `${gateway.url}/first-run?token=${gateway.program.firstRunToken}`;
-  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
-    await page.goto(link);
-    await heading(page, /^Welcome to/).waitFor();
-    await page.getByRole('button', { name: 'Create your user' }).click();
-    await page.getByText('Use at least 10 characters.').waitFor();
-    await checkAccessibility(page);
-    await takePicture(page, 'first-run');
-    await fillIn(page, { 'Your name': 'Ada Lovelace', 'E-mail': 'ada@example.com', Password: password });
-    await page.keyboard.press('Enter');
-    await heading(page, 'Overview').waitFor();
-    await page.getByRole('button', { name: 'You: Ada Lovelace' }).waitFor();
-    await page.getByRole('navigation', { name: 'Operator' }).waitFor();
-    await page.goto(link);
-    await heading(page, 'This link has ended').waitFor();
-    await checkAccessibility(page);
-  });
-});
-
 test('a wrong password is refused with one text, and the right one leads to the page that was asked for', async () => {
   await makeUser('grace@example.com');
   await browser.withPage({ baseUrl: gateway.url, ignores: refused, viewport: phone }, async (page) => {
@@ -71,35 +51,6 @@ test('a wrong password is refused with one text, and the right one leads to the 
 function withoutId(text: string): string {
   return text.replace(/req_\w+/, '');
 }
-
-test('a second factor is asked for, by app or backup code', async () => {
-  const user = await makeUser('alan@example.com');
-  const started = (await user.post('/profile/second-factor', { password })).json<{ uri: string; backup_codes: string[] }>();
-  const app = new Authenticator(new URL(started.uri).searchParams.get('secret')!);
-  assert.equal((await user.post('/profile/second-factor/confirm', { code: app.nextCode() })).status, 200);
-  await browser.withPage({ baseUrl: gateway.url, ignores: refused }, async (page) => {
-    await page.goto('/sign-in');
-    await enterPassword(page, 'alan@example.com');
-    await heading(page, 'Second factor').waitFor();
-    await checkAccessibility(page);
-    await takePicture(page, 'second-factor');
-    await fillIn(page, { Code: '000000' });
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.locator('input[aria-invalid="true"]').waitFor();
-    await checkAccessibility(page);
-    await fillIn(page, { Code: app.nextCode() });
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await heading(page, 'Overview').waitFor();
-  });
-  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
-    await page.goto('/sign-in');
-    await enterPassword(page, 'alan@example.com');
-    await page.getByRole('button', { name: 'Use a backup code' }).click();
-    await fillIn(page, { 'Backup code': started.backup_codes[0]! });
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await heading(page, 'Overview').waitFor();
-  });
-});
 
 test('an invitation makes a user of its account, and is nobody else’s', async () => {
   const owner = await signIn(gateway, { role: 'owner', name: 'Owner' });

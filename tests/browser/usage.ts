@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, checkLooks, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
+import { checkAccessibility, checkLooks, goWithin, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -45,7 +45,7 @@ function visit<Result>(path: string, action: (page: Page) => Promise<Result>): P
 /** Of the table, without its head. */
 const rowsOf = (page: Page) => page.getByRole('table', { name: 'Requests' }).locator('tbody tr');
 
-test('all requests are there, page by page', async () => {
+test('all requests are there, page by page, and those of some days', async () => {
   await visit('/usage?mode=test', async (page) => {
     await page.getByText('Web search').first().waitFor();
     assert.equal(await rowsOf(page).count(), 50);
@@ -53,10 +53,15 @@ test('all requests are there, page by page', async () => {
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' });
     assert.equal(await rowsOf(page).count(), chats + 3);
+    await page.getByRole('button', { name: 'Usual ranges of days' }).click();
+    await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
+    await page.waitForURL(/from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/);
+    await rowsOf(page).first().waitFor();
+    await takePicture(page, 'usage-days');
   });
 });
 
-test('filters are chosen, stand in the address, and hold after a reload', async () => {
+test('filters are chosen, stand in the address, hold after a reload, and for the file', async () => {
   await visit('/usage?mode=test', async (page) => {
     await page.getByRole('combobox', { name: 'Endpoint' }).click();
     await page.getByRole('option', { name: 'Images' }).click();
@@ -66,6 +71,13 @@ test('filters are chosen, stand in the address, and hold after a reload', async 
     await page.reload();
     await page.getByText('2 images').waitFor();
     assert.equal(await rowsOf(page).count(), 1);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()]);
+    assert.equal(download.suggestedFilename(), 'usage-test.csv');
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    assert.equal(lines.length, 2);
+    assert.match(lines[1]!, /,flux-2,/);
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('combobox', { name: 'Key' }).click();
     await page.getByRole('option', { name: /Nightly batch/ }).click();
@@ -78,18 +90,8 @@ test('filters are chosen, stand in the address, and hold after a reload', async 
   });
 });
 
-test('days are chosen by a usual range', async () => {
-  await visit('/usage?mode=test', async (page) => {
-    await page.getByRole('button', { name: 'Usual ranges of days' }).click();
-    await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
-    await page.waitForURL(/from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/);
-    await rowsOf(page).first().waitFor();
-    await takePicture(page, 'usage-days');
-  });
-});
-
 test('a request opens in full by the keyboard, and can be linked to', async () => {
-  await visit('/usage?mode=test', async (page) => {
+  await visit('/usage?mode=test&endpoint=responses', async (page) => {
     await rowsOf(page).first().getByRole('button').press('Enter');
     await page.waitForURL(new RegExp(`request=${requestId}`));
     const dialog = page.getByRole('dialog');
@@ -103,19 +105,7 @@ test('a request opens in full by the keyboard, and can be linked to', async () =
   });
 });
 
-test('the file has the requests that are shown', async () => {
-  await visit('/usage?mode=test&endpoint=images', async (page) => {
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()]);
-    assert.equal(download.suggestedFilename(), 'usage-test.csv');
-    const lines = readFileSync(await download.path(), 'utf8')
-      .trim()
-      .split('\r\n');
-    assert.equal(lines.length, 2);
-    assert.match(lines[1]!, /,flux-2,/);
-  });
-});
-
-test('failed requests and the cache have tabs of their own', async () => {
+test('failed requests and the cache have tabs of their own, and before the first request it says so', async () => {
   await visit('/usage?mode=test&tab=failed', async (page) => {
     await page.getByText('Nothing has failed').waitFor();
     await checkAccessibility(page);
@@ -123,11 +113,7 @@ test('failed requests and the cache have tabs of their own', async () => {
     await page.getByText('Nothing came from the cache yet').waitFor();
     await checkAccessibility(page);
     await takePicture(page, 'usage-cache');
-  });
-});
-
-test('before the first request it says so', async () => {
-  await visit('/usage', async (page) => {
+    await goWithin(page, '/usage');
     await page.getByText('No live requests yet').waitFor();
     await checkAccessibility(page);
   });
