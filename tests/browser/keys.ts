@@ -12,8 +12,7 @@ import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 
-// From now, as sessions have the machine's time.
-const clock = new TestClock(Date.now());
+const clock = new TestClock();
 let gateway: TestGateway;
 let browser: TestBrowser;
 let owner: DashboardClient;

@@ -6,12 +6,16 @@ import { updateAccount } from '../../src/accounts/manage-accounts.ts';
 import { checkAccessibility, checkLooks, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { TestClock } from '../support/test-clock.ts';
 
 let gateway: TestGateway;
 let browser: TestBrowser;
 let member: DashboardClient;
 before(async () => {
-  [gateway, browser] = await Promise.all([startGateway({ aliases: { fast: 'gpt-5-mini' } }), openBrowser()]);
+  [gateway, browser] = await Promise.all([
+    startGateway({ aliases: { fast: 'gpt-5-mini' } }, { clock: new TestClock() }),
+    openBrowser(),
+  ]);
   member = await signIn(gateway, { role: 'member' });
   const modelPrice = { modelId: 'gpt-5-mini', multiplierPpm: 800_000 };
   await updateAccount(gateway.database, member.account, { modelPrice });
@@ -57,6 +61,7 @@ test('a model opens with all its prices, and leads to the playground', async () 
     await rowsOf(page).filter({ hasText: 'gemini-3.8-flash' }).getByRole('button').first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Input read from the cache').first().waitFor();
+    // A price that begins after the day of the clock.
     await dialog.getByRole('heading', { name: /From .*2027/ }).waitFor();
     await checkLooks(page, 'models-open');
     await dialog.getByRole('link', { name: 'Try it in the playground' }).click();

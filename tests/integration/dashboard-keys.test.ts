@@ -17,8 +17,7 @@ let gateway: TestGateway;
 let owner: DashboardClient;
 
 before(async () => {
-  // From now, as sessions have the machine's time.
-  clock = new TestClock(Date.now());
+  clock = new TestClock();
   gateway = await startGateway({ aliases: { fast: 'gpt-5-mini' }, limits: { requests_per_minute: 600 } }, { clock });
   owner = await signIn(gateway, { role: 'owner' });
 });

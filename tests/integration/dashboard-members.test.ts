@@ -87,7 +87,7 @@ test('an invitation that was withdrawn, replaced or has expired is dead', async 
   const third = await invited(owner, email);
   await gateway.database.write
     .updateTable('invitations')
-    .set({ expires_at_ms: Date.now() - 1 })
+    .set({ expires_at_ms: gateway.program.clock.nowMs() - 1 })
     .where('email', '=', email)
     .execute();
   assert.equal(await isAlive(third), false);

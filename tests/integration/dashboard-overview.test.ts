@@ -12,15 +12,18 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
 const root = join(import.meta.dirname, '..', '..');
 
+let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
 
 before(async () => {
-  gateway = await startGateway();
+  clock = new TestClock();
+  gateway = await startGateway({}, { clock });
 });
 after(() => gateway.stop());
 
@@ -37,7 +40,7 @@ test('a new account has play money and nothing else', async () => {
   assert.ok(Object.values(activity).every((figure) => figure === 0));
   assert.equal((await overviewOf(member, 'live')).balance.available_micros, 0);
   const { days, series } = await costsOf(member, 'mode=test&by=model');
-  assert.deepEqual([days.length, days.at(-1), series], [30, new Date().toISOString().slice(0, 10), []]);
+  assert.deepEqual([days.length, days.at(-1), series], [30, new Date(clock.nowMs()).toISOString().slice(0, 10), []]);
 });
 
 test('what requests cost, used, saved and were refused is told, of this account and mode alone', async () => {
@@ -113,7 +116,7 @@ test('what requests cost, used, saved and were refused is told, of this account 
   const keys = (await owner.get(`/accounts/${account}/keys?mode=test`)).json<{
     data: { name: string; last_used_at: string | null }[];
   }>();
-  assert.ok(keys.data.every(({ last_used_at: at }) => at !== null && Date.parse(at) <= Date.now()));
+  assert.ok(keys.data.every(({ last_used_at: at }) => at !== null && Date.parse(at) <= clock.nowMs()));
 });
 
 test('another account gets nothing, and what cannot be asked for is refused', async () => {

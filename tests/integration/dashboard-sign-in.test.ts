@@ -112,7 +112,7 @@ test('ten tries in a quarter of an hour are free, wherever they come from; then 
   assert.ok(seconds > 0 && seconds <= 30, String(seconds));
   assert.equal((await attempt({ email: `other-${email}`, password })).status, 401);
 
-  await gateway.database.write.updateTable('attempts').set({ blocked_until_ms: Date.now() }).execute();
+  await gateway.database.write.updateTable('attempts').set({ blocked_until_ms: gateway.program.clock.nowMs() }).execute();
   await signedIn(email);
   assert.equal((await attempt({ email, password: 'a wrong password' })).status, 401, 'a success does not begin anew');
 });
@@ -276,7 +276,7 @@ test('a link works no longer than its time', async () => {
   const { link } = (await operator.post(`/operator/users/${userId}/reset-link`)).json<{ link: string }>();
   await gateway.database.write
     .updateTable('sign_in_links')
-    .set({ expires_at_ms: Date.now() - 1 })
+    .set({ expires_at_ms: gateway.program.clock.nowMs() - 1 })
     .execute();
   const token = new URL(link).searchParams.get('token')!;
   assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 404);

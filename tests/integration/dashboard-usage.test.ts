@@ -7,8 +7,10 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import type { Reply } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
+let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
 let member: DashboardClient;
 let first: { readonly id: string; readonly key: string };
@@ -20,7 +22,8 @@ const requestCount = 520;
 type PageOf<Row> = { readonly data: readonly Row[]; readonly next_cursor: string | null };
 
 before(async () => {
-  gateway = await startGateway();
+  clock = new TestClock();
+  gateway = await startGateway({}, { clock });
   member = await signIn(gateway, { role: 'member' });
   const { account } = member;
   first = await gateway.makeKey({ account, name: '=HYPERLINK("http://x", "y")' });
@@ -199,8 +202,8 @@ test('what failed and what the cache answered is told apart from what was charge
   const failed = await gateway.post('/v1/responses', { key: key.key, body: { model: 'no-such-model', input: 'Hi' } });
   const refused = await owner.post(`/accounts/${owner.account}/keys/${key.id}/v1/messages`, { model: 'gpt-5-mini' });
   assert.deepEqual([failed.status, refused.status], [404, 400]);
-  const day = new Date().toISOString().slice(0, 10);
-  const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
+  const from = new Date(clock.nowMs() - 86_400_000).toISOString().slice(0, 10);
   const read = async () => ({
     errors: (await owner.get(`/accounts/${owner.account}/failed-requests?mode=test`)).json<{ data: FailedRequest[] }>().data,
     days: (await owner.get(`/accounts/${owner.account}/cache-days?mode=test&from=${from}&to=${day}`)).json<{ data: CacheDay[] }>()

@@ -16,7 +16,10 @@ import { send, type Reply, type SendOptions } from './http.ts';
 import type { Program } from './program.ts';
 
 /** A `TestGateway`, or what a test has put together itself. */
-export type DashboardPlace = { readonly program: Pick<Program, 'secretEnv' | 'dataDir' | 'url'>; readonly database: Database };
+export type DashboardPlace = {
+  readonly program: Pick<Program, 'secretEnv' | 'dataDir' | 'url' | 'clock'>;
+  readonly database: Database;
+};
 
 export type SignInOptions = {
   /** In the account; `owner` unless it is said. null: in none. */
@@ -97,9 +100,9 @@ function nextAddress(): string {
 export async function signIn(place: DashboardPlace, options: SignInOptions = {}): Promise<DashboardClient> {
   const { program, database } = place;
   const email = options.email ?? `${newIdWithPrefix('u')}@example.com`;
-  const account = options.account ?? (await createAccount(database, { name: 'Test' }, createLedgers));
+  const account = options.account ?? (await createAccount(database, { name: 'Test' }, createLedgers, program.clock.nowMs()));
   const role = options.role === undefined ? 'owner' : options.role;
-  const nowMs = Date.now();
+  const nowMs = program.clock.nowMs();
   const userId = await database.write.transaction().execute(async (transaction) => {
     const user = { name: options.name ?? 'Test User', email, passwordHash: options.passwordHash ?? null, isEmailVerified: true };
     const id = await insertUser(transaction, { ...user, isOperator: options.operator }, nowMs);
@@ -124,7 +127,9 @@ export function statusesOf(replies: readonly Reply[]): number[] {
 /** Returns the cookie of a new session, as the program would have set it. */
 async function startSession({ program, database }: DashboardPlace, userId: string): Promise<string> {
   const token = randomBytes(24).toString('base64url');
-  const now = new Date();
+  const now = new Date(program.clock.nowMs());
+  // The sign-in library has the machine's time, and the rest of the gateway that of its clock.
+  const latestMs = Math.max(now.getTime(), Date.now());
   await database.write
     .insertInto('user_sessions')
     .values({
@@ -135,7 +140,7 @@ async function startSession({ program, database }: DashboardPlace, userId: strin
       user_agent: 'tests',
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
-      expires_at: new Date(now.getTime() + 7 * 24 * 60 * 60_000).toISOString(),
+      expires_at: new Date(latestMs + 7 * 24 * 60 * 60_000).toISOString(),
     })
     .execute();
   const secret = loadSecret(program.secretEnv, program.dataDir, { isShared: false });
