@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { hashPassword } from '../../src/users/password.ts';
 import {
   checkAccessibility,
   checkLooks,
@@ -12,7 +11,7 @@ import {
   type PageOptions,
   type TestBrowser,
 } from '../support/browser.ts';
-import { signIn, visitor, type DashboardClient, type SignInOptions } from '../support/dashboard.ts';
+import { quickHash, signIn, visitor, type DashboardClient, type SignInOptions } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Authenticator } from '../support/totp.ts';
 
@@ -22,9 +21,9 @@ const refused = /status of 4\d\d/;
 
 let gateway: TestGateway;
 let browser: TestBrowser;
-let passwordHash: string;
+const passwordHash = quickHash(password);
 before(async () => {
-  [gateway, browser, passwordHash] = await Promise.all([startGateway(), openBrowser(), hashPassword(password)]);
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
 });
 after(() => gateway.stop());
 

@@ -1,18 +1,16 @@
 // What a mail server adds: links go to the address itself, so that following one proves it, and strangers learn nothing of who is a user.
 import assert from 'node:assert/strict';
-import { hashPassword } from '../../src/users/password.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
+import { type DashboardClient, quickHash, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';
 
 const password = 'correct horse battery';
-let passwordHash: string;
+const passwordHash = quickHash(password);
 let gateway: TestGateway;
 let mailbox: Mailbox;
 before(async () => {
   mailbox = await startMailbox();
-  passwordHash = await hashPassword(password);
   gateway = await startGateway({
     server: { trust_proxy: true },
     signup: { open: true, initial_credit_usd: 2.5 },

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { hashPassword } from '../../src/users/password.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { type DashboardClient, signIn, statusesOf, visitor } from '../support/dashboard.ts';
+import { type DashboardClient, quickHash, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 
 const password = 'correct horse battery';
 const newPassword = 'staple battery horse';
-let passwordHash: string;
+const passwordHash = quickHash(password);
 let gateway: TestGateway;
 before(async () => {
-  [gateway, passwordHash] = await Promise.all([startGateway({ server: { trust_proxy: true } }), hashPassword(password)]);
+  gateway = await startGateway({ server: { trust_proxy: true } });
 });
 after(() => gateway.stop());
 
@@ -77,7 +77,7 @@ test('an unknown address and a wrong password are answered alike', async () => {
 });
 
 test('a sign-in ignores the case of the address, and sets a cookie that scripts cannot read', async () => {
-  const { email, userId } = await signIn(gateway, { passwordHash });
+  const { email, userId } = await signIn(gateway, { passwordHash: await hashPassword(password) });
   const reply = await attempt({ email: ` ${email.toUpperCase()} `, password });
   const [cookie] = reply.headers['set-cookie']!;
   assert.match(cookie!, /^tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
