@@ -103,9 +103,15 @@ const ways: Readonly<Record<string, Way>> = {
   },
   'nothing at all': { send: () => {}, answer: /^(HTTP\/1\.1 408 |$)/ },
   'a body that never comes': { send: (socket) => void socket.write(headOf(lengthOf(text))), answer: /^HTTP\/1\.1 408 / },
-  // It goes on coming after the answer, to its end: it must not run then.
+  // Its end comes after the answer: it must not run then.
   'a body that comes too slowly': {
-    send: (socket) => drip(socket, headOf(lengthOf(text)) + text, 200, 20),
+    send: async (socket) => {
+      const bytes = headOf(lengthOf(text)) + text;
+      const answered = once(socket, 'data');
+      await drip(socket, bytes.slice(0, -10), 50, 20);
+      await answered;
+      socket.write(bytes.slice(-10));
+    },
     answer: /^HTTP\/1\.1 408 /,
   },
   'a body that ends before its length': {
