@@ -8,7 +8,7 @@ import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { until } from '../support/until.ts';
+import { untilNoticed } from '../support/until.ts';
 
 const chat = endpoint('chat');
 
@@ -162,10 +162,8 @@ function ask(key: string, model = 'gpt-5-mini'): Promise<Reply> {
   return gateway.post(chat.path, { key, body: chat.body({ model }) });
 }
 
-/** Asks until the answer is as expected: the gateway looks for changes of keys once in a second. */
-async function askUntil(key: string, isExpected: (reply: Reply) => boolean): Promise<Reply> {
-  await clock.advance(1_000);
-  return until(async () => {
+function askUntil(key: string, isExpected: (reply: Reply) => boolean): Promise<Reply> {
+  return untilNoticed(clock, async () => {
     const reply = await ask(key);
     return isExpected(reply) && reply;
   });

@@ -11,7 +11,7 @@ import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { until } from '../support/until.ts';
+import { untilNoticed } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const chat = endpoint('chat');
@@ -156,7 +156,7 @@ test('accounts purge erases what was kept of answers, and --retain-responses off
   assert.deepEqual(purged, { id: account, replayed_responses_erased: 1 });
   assert.ok(Number.isInteger(cached));
   // What the gateway has in memory is forgotten when it notices.
-  const purgedReply = await within5s(
+  const purgedReply = await onceNoticed(
     () => ask('one'),
     (reply) => reply.status !== 200,
   );
@@ -183,14 +183,18 @@ test('a change of a key is seen by the running gateway within five seconds', asy
   assert.equal((await ask()).status, 200);
 
   await cli('keys', 'update', id, '--daily-cap-usd', '0');
-  assert.equal((await within5s(ask, (reply) => reply.status !== 200)).error.code, 'key_daily_limit_reached', '0 allows nothing');
+  assert.equal(
+    (await onceNoticed(ask, (reply) => reply.status !== 200)).error.code,
+    'key_daily_limit_reached',
+    '0 allows nothing',
+  );
 
   const cleared = await cli<Listed>('keys', 'update', id, '--daily-cap-usd', 'none', '--models', 'gpt-4o');
   assert.deepEqual([cleared['daily_cap_micros'], cleared['models']], [null, ['gpt-4o']]);
-  assert.equal((await within5s(ask, (reply) => reply.status !== 429)).error.code, 'model_not_allowed_for_key');
+  assert.equal((await onceNoticed(ask, (reply) => reply.status !== 429)).error.code, 'model_not_allowed_for_key');
 
   await cli('keys', 'update', id, '--models', 'none', '--rpm', '1', '--monthly-cap-usd', '3');
-  const served = await within5s(ask, (reply) => reply.status !== 403);
+  const served = await onceNoticed(ask, (reply) => reply.status !== 403);
   assert.equal(served.headers['x-ratelimit-limit-requests'], '1');
   assert.equal((await ask()).error.code, 'rate_limit_exceeded');
 
@@ -210,7 +214,7 @@ test('a revoked key is refused by the running gateway within five seconds, for g
   assert.equal((await ask()).status, 200);
   const revoked = await cli<Listed>('keys', 'revoke', id);
   assert.match(String(revoked['revoked_at']), /^\d{4}-/);
-  assert.equal((await within5s(ask, (reply) => reply.status !== 200)).status, 401);
+  assert.equal((await onceNoticed(ask, (reply) => reply.status !== 200)).status, 401);
   assert.equal((await gateway.get('/v1/balance', { key: other.key })).status, 200, 'other keys of the account go on working');
   assert.equal((await cli<Listed>('keys', 'revoke', id))['revoked_at'], revoked['revoked_at'], 'a second time changes nothing');
 });
@@ -222,7 +226,7 @@ test('a disabled key is refused by the running gateway within five seconds, sayi
   assert.equal((await ask()).status, 200);
   const disabled = await cli<Listed>('keys', 'disable', id);
   assert.match(String(disabled['disabled_at']), /^\d{4}-/);
-  const refused = await within5s(ask, (reply) => reply.status !== 200);
+  const refused = await onceNoticed(ask, (reply) => reply.status !== 200);
   assert.deepEqual([refused.status, refused.error.code], [401, 'invalid_api_key']);
   assert.match(refused.error.message, /disabled/);
   assert.equal(
@@ -231,7 +235,7 @@ test('a disabled key is refused by the running gateway within five seconds, sayi
     'a second time changes nothing',
   );
   assert.equal((await cli<Listed>('keys', 'enable', id))['disabled_at'], null);
-  await within5s(ask, (reply) => reply.status === 200);
+  await onceNoticed(ask, (reply) => reply.status === 200);
 });
 
 test('what commands change is in the audit log once, with what was before, and never the text of a key', async () => {
@@ -352,10 +356,8 @@ function commandLine() {
   };
 }
 
-/** What is answered when five seconds of the gateway's time have gone by; its database takes some real time. */
-async function within5s(ask: () => Promise<Reply>, isExpected: (reply: Reply) => boolean): Promise<Reply> {
-  await clock.advance(5_000);
-  return until(async () => {
+function onceNoticed(ask: () => Promise<Reply>, isExpected: (reply: Reply) => boolean): Promise<Reply> {
+  return untilNoticed(clock, async () => {
     const reply = await ask();
     return isExpected(reply) && reply;
   });

@@ -8,7 +8,7 @@ import type { Frame, Reply } from '../support/http.ts';
 import { send } from '../support/http.ts';
 import { startRunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { until } from '../support/until.ts';
+import { untilNoticed } from '../support/until.ts';
 import { answerJson, answerSse, type SseFrame } from '../support/upstream.ts';
 
 type Json = Record<string, unknown>;
@@ -325,7 +325,7 @@ test("model info has the fields of the specification, at list prices without a k
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 540, 'charged as shown');
 
   await gateway.program.cli('accounts', 'update', account, '--model', 'gpt-5-mini', '--price-multiplier', '0.5');
-  await noticed(async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
+  await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 1.5);
   assert.equal((await post(chat.path, chat.body(), key)).costMicros, 338, 'one model at half its price, rounded up once');
   await gateway.program.cli(
     'accounts',
@@ -339,7 +339,7 @@ test("model info has the fields of the specification, at list prices without a k
     'yes',
   );
   assert.equal((await post(chat.path, chat.body(), key)).status, 403, 'the ledger needs no poll to see that');
-  await noticed(async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
+  await untilNoticed(clock, async () => (await infoOf(key))['output_price_per_1m'] === 2.4);
 });
 
 // ── Balance and usage ──
@@ -686,12 +686,6 @@ function assertFields(value: Json, expected: Readonly<Record<string, Expected>>)
 
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
-}
-
-/** A running gateway follows a change within five seconds; its database takes some real time. */
-async function noticed(isSeen: () => Promise<boolean>): Promise<void> {
-  await clock.advance(5_000);
-  await until(isSeen);
 }
 
 function isCount(value: unknown): boolean {

@@ -78,6 +78,7 @@ export async function startFaultServer(plays: ReadonlyMap<string, PlayFault>, cl
     socket.on('close', () => {
       sockets.delete(socket);
       busy.delete(socket);
+      silences.end(socket);
     });
     serve(socket, { plays, calls, busy, clock, silences });
   });
@@ -112,7 +113,8 @@ type Serving = {
 class Silences {
   readonly #clock: TestClock | null;
   readonly #asked = new Set<string>();
-  readonly #silent = new Set<string>();
+  /** The connection on which the cell's upstream is silent. */
+  readonly #silent = new Map<string, Socket>();
   #isMoving = false;
 
   constructor(clock: Clock) {
@@ -129,13 +131,15 @@ class Silences {
     void this.#move();
   }
 
-  begin(cell: string): void {
-    this.#silent.add(cell);
+  /** Until `end`, which is also when the gateway gives up: it writes its books then, which takes real time, and the clock must not move. */
+  begin(cell: string, socket: Socket): void {
+    if (socket.destroyed) return;
+    this.#silent.set(cell, socket);
     void this.#move();
   }
 
-  end(cell: string): void {
-    this.#silent.delete(cell);
+  end(socket: Socket): void {
+    for (const [cell, silent] of this.#silent) if (silent === socket) this.#silent.delete(cell);
   }
 
   async #move(): Promise<void> {
@@ -168,7 +172,7 @@ async function answer(socket: Socket, request: Request, serving: Serving): Promi
   const play = (count <= Number(times) ? plays.get(fault) : playGood) ?? refuseUnknown(fault);
   const ending = await play(callOn(socket, request, { ...serving, cell }));
   if (ending !== 'hang') busy.delete(socket);
-  else if (!socket.destroyed) silences.begin(cell);
+  else silences.begin(cell, socket);
 }
 
 type Request = FaultCall['request'];
@@ -201,9 +205,9 @@ function callOn(socket: Socket, request: Request, { cell, clock, silences }: Ser
     nowMs: () => clock.nowMs(),
     pause: async (milliseconds) => {
       if (socket.destroyed) return;
-      silences.begin(cell);
+      silences.begin(cell, socket);
       await clock.sleep(milliseconds);
-      if (!socket.destroyed) silences.end(cell);
+      silences.end(socket);
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { TestGateway } from './gateway.ts';
 import { send } from './http.ts';
 import type { TestClock } from './test-clock.ts';
-import { until } from './until.ts';
+import { until, untilNoticed } from './until.ts';
 
 type Options = {
   /** The clock of the gateways; left out: they run on the machine's. */
@@ -17,6 +17,7 @@ export async function noticeKeyChanges(gateway: TestGateway, { clock, urls = [ga
   const isKnown = async (url: string) => (await send(`${url}/v1/balance`, { key })).status === 200;
   await Promise.all(urls.map((url) => until(() => isKnown(url))));
   await gateway.database.write.updateTable('api_keys').set({ revoked_at_ms: 1 }).where('id', '=', id).execute();
-  await clock?.advance(1_000);
-  await Promise.all(urls.map((url) => until(async () => !(await isKnown(url)))));
+  const isUnknown = async (url: string) => !(await isKnown(url));
+  const isUnknownToAll = async () => (await Promise.all(urls.map(isUnknown))).every(Boolean);
+  await (clock ? untilNoticed(clock, isUnknownToAll) : until(isUnknownToAll));
 }

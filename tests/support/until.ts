@@ -14,6 +14,18 @@ export async function until<Value>(look: () => Value | Promise<Value>, withinMs 
   }
 }
 
+/**
+ * As `until`, of a change that a gateway looks for in its database once a second of its clock: that goes on by a second, and by one more
+ * whenever the database, which answers in real time, has not told of the change for a while.
+ */
+export function untilNoticed<Value>(clock: TestClock, look: () => Value | Promise<Value>): Promise<Found<Value>> {
+  let looks = 0;
+  return until(async () => {
+    if (looks++ % 50 === 0) await clock.advance(1_000);
+    return look();
+  });
+}
+
 /** Waits for what a gateway and its database do together: the clock goes on meanwhile, so slowly that no answer comes too late by it. */
 export async function whileTimePasses<Value>(clock: TestClock, promise: Promise<Value>): Promise<Value> {
   let isSettled = false;
