@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { answerContent } from '../support/answers.ts';
-import { checkAccessibility, openBrowser, type TestBrowser } from '../support/browser.ts';
+import { checkAccessibility, openBrowser, type TestBrowser, untilThereAre } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -85,7 +85,8 @@ test('a key of any account is found, disabled, enabled and revoked, and what it 
     await page.getByRole('option', { name: 'grace@example.com' }).click();
     await page.waitForURL((url) => url.searchParams.get('actor') === operator.userId);
     await row(page, 'key.enable').waitFor();
-    assert.equal(await page.getByRole('row').count(), 4, 'a heading and three changes');
+    // A heading and three changes.
+    await untilThereAre(page.getByRole('row'), 4);
     await page.getByRole('combobox', { name: 'Changed by' }).fill('other@');
     await page.getByRole('option', { name: 'other@example.com' }).click();
     await page.getByText('No change fits').waitFor();
@@ -104,7 +105,8 @@ test('the catalogue says first which models do not run, and what to do about it'
     await page.getByRole('searchbox', { name: 'Search models' }).fill('good-model');
     await row(page, 'good-model').getByText('local').waitFor();
     await page.waitForURL((url) => url.searchParams.get('q') === 'good-model');
-    assert.equal(await page.getByRole('row').count(), 2, 'a heading and one model');
+    // A heading and one model.
+    await untilThereAre(page.getByRole('row'), 2);
   });
 });
 

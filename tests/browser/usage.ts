@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { checkAccessibility, checkLooks, goWithin, openBrowser, takePicture, type TestBrowser } from '../support/browser.ts';
+import {
+  checkAccessibility,
+  checkLooks,
+  goWithin,
+  openBrowser,
+  takePicture,
+  type TestBrowser,
+  untilThereAre,
+} from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -48,11 +56,11 @@ const rowsOf = (page: Page) => page.getByRole('table', { name: 'Requests' }).loc
 test('all requests are there, page by page, and those of some days', async () => {
   await visit('/usage?mode=test', async (page) => {
     await page.getByText('Web search').first().waitFor();
-    assert.equal(await rowsOf(page).count(), 50);
+    await untilThereAre(rowsOf(page), 50);
     await checkLooks(page, 'usage');
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' });
-    assert.equal(await rowsOf(page).count(), chats + 3);
+    await untilThereAre(rowsOf(page), chats + 3);
     await page.getByRole('button', { name: 'Usual ranges of days' }).click();
     await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
     await page.waitForURL(/from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/);
@@ -67,10 +75,10 @@ test('filters are chosen, stand in the address, hold after a reload, and for the
     await page.getByRole('option', { name: 'Images' }).click();
     await page.waitForURL(/endpoint=images/);
     await page.getByText('2 images').waitFor();
-    assert.equal(await rowsOf(page).count(), 1);
+    await untilThereAre(rowsOf(page), 1);
     await page.reload();
     await page.getByText('2 images').waitFor();
-    assert.equal(await rowsOf(page).count(), 1);
+    await untilThereAre(rowsOf(page), 1);
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()]);
     assert.equal(download.suggestedFilename(), 'usage-test.csv');
     const lines = readFileSync(await download.path(), 'utf8')
@@ -82,7 +90,7 @@ test('filters are chosen, stand in the address, hold after a reload, and for the
     await page.getByRole('combobox', { name: 'Key' }).click();
     await page.getByRole('option', { name: /Nightly batch/ }).click();
     await page.waitForURL(/key=key_/);
-    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3);
+    await untilThereAre(rowsOf(page), 3);
     await page.getByRole('combobox', { name: 'Model' }).click();
     await page.getByRole('option', { name: 'Claude Haiku 4.5' }).click();
     await page.getByText('No request fits').waitFor();

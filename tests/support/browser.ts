@@ -24,11 +24,13 @@ import {
   type Browser,
   type BrowserContext,
   type CDPSession,
+  type Locator,
   type Page,
   type Request,
   type ViewportSize,
 } from 'playwright-core';
 import { builtProgram } from './built-program.ts';
+import { until } from './until.ts';
 import { scaled } from './volume.ts';
 
 const packageFile = createRequire(import.meta.url).resolve('@sparticuz/chromium');
@@ -88,6 +90,11 @@ async function launchOwn(): Promise<Browser> {
     ignoreDefaultArgs: ['--headless'],
     env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), FONTCONFIG_PATH: join(folder, 'fonts'), HOME: folder },
   });
+}
+
+/** A filter leaves old rows on the page until the new ones have come. */
+export async function untilThereAre(rows: Locator, count: number): Promise<void> {
+  await until(async () => (await rows.count()) === count);
 }
 
 /** Fails with what axe finds of serious and critical faults, once the page has come to rest: a colour on its way to another is not read. */
