@@ -40,4 +40,6 @@ export type UpstreamFailure = {
   /** The upstream's own words, unscrubbed: for the operator, and for the client only through `toApiError`. */
   readonly message: string;
   readonly retryAfterSeconds: number | null;
+  /** The upstream states what the answer has cost, although it cannot be told to a client. It would bill another one as well. */
+  readonly isBilled?: boolean;
 };

@@ -72,6 +72,8 @@ export type UpstreamFormat = {
   readonly writeRequest: (request: CanonicalRequest, target: UpstreamTarget) => UpstreamRequest;
   /** Throws UnreadableAnswer when the JSON is not an answer of this format. */
   readonly readAnswer: (body: unknown) => Answer;
+  /** The usage that a whole answer states, also where the rest of it cannot be read; null: none. */
+  readonly readAnswerUsage: (body: unknown) => Usage | null;
   readonly readStream: () => StreamReader;
 };
 
@@ -104,6 +106,8 @@ export type StreamReader = {
   readonly push: (event: SseEvent) => readonly StreamEvent[];
   /** The upstream closed the connection: a stream without its end becomes an `error` event (kind `broken-stream`). */
   readonly end: () => readonly StreamEvent[];
+  /** What the upstream has counted so far, output included; null: nothing yet. */
+  readonly usageSoFar: () => Usage | null;
 };
 
 /**
@@ -130,6 +134,8 @@ export type StreamPipe<Input> = {
 export type StreamProgress = {
   status: 'running' | 'finished' | 'failed';
   usage: Usage | null;
+  /** The upstream's last count of input and output: what an answer that does not come to its end has cost. */
+  usageSoFar: Usage | null;
   /** The upstream's count of the input, where its first event gives one: what a client that leaves is charged its input by. */
   earlyUsage: Usage | null;
   stop: Stop | null;

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../canonical/event.ts';
 import type { StreamProgress } from './format.ts';
 
 export function newProgress(): StreamProgress {
-  return { status: 'running', usage: null, earlyUsage: null, stop: null, outputBytes: 0, failure: null };
+  return { status: 'running', usage: null, usageSoFar: null, earlyUsage: null, stop: null, outputBytes: 0, failure: null };
 }
 
 export function brokenStream(message = 'the stream ended without its last event'): UpstreamFailure {

@@ -15,7 +15,10 @@ export function translateStream(
   const raise = loweredTools.size === 0 ? null : raiseCustomCalls(loweredTools);
   const keepConsistent = keepCallsConsistent();
   const write = (event: StreamEvent) => writer.push(keepConsistent(counted(event, writer.progress)));
-  const writeAll = (events: readonly StreamEvent[]) => (raise ? events.flatMap(raise) : events).map(write).join('');
+  const writeAll = (events: readonly StreamEvent[]) => {
+    writer.progress.usageSoFar = reader.usageSoFar();
+    return (raise ? events.flatMap(raise) : events).map(write).join('');
+  };
   return {
     push: (event) => writeAll(reader.push(event)),
     end: () => writeAll(reader.end()) + writer.end(),

@@ -21,14 +21,14 @@ import {
   wasForsaken,
   type Running,
 } from './running.ts';
-import { nothingGenerated, settleHold } from './settle.ts';
+import { settleHold } from './settle.ts';
 
 export async function sendAnswer(running: Running): Promise<void> {
   const { client, gateway } = running;
   stopWhenForsaken(running);
   const tried = await tryRoutes(running, async () => readReply(running, await callUpstream(running)));
   if (tried.kind === 'failure') {
-    if (!wasForsaken(running) || !tried.requestSent) throw await endFailed(running, tried.failure, nothingGenerated);
+    if (!wasForsaken(running) || !tried.requestSent) throw await endFailed(running, tried);
     // The client left and the upstream was stopped: it has read the input by then, and whatever it wrote nobody saw.
     await settleHold(running, { usage: null, earlyUsage: null, outputBytes: 0, ending: 'cut-off' });
     return;
@@ -79,7 +79,8 @@ function readAnswer(running: Running, body: unknown): Tried<RelayedAnswer> {
     return { kind: 'answered', answer: format.relay.relayAnswer(body, answerContextOf(running)) };
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
-    return failedCall({ kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null });
+    const usage = route.transport === 'http' ? upstreamFormats[route.format].readAnswerUsage(body) : null;
+    return failedCall({ kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null }, { usage });
   }
 }
 

@@ -28,7 +28,7 @@ export async function tryRoutes<Answer>(running: Running, call: Call<Answer>): P
       if (tried.kind === 'answered') return tried;
       running.trace.upstreamStatus = tried.failure.status;
       const failure = retrying.noteFailure(tried, running.attempt);
-      if (!(await prepareNext(running, tried, retrying))) return { ...tried, failure };
+      if (!(await prepareNext(running, tried, retrying))) return { ...tried, told: failure };
     }
   } finally {
     retrying.giveBack();
@@ -153,7 +153,7 @@ async function prepareNext(running: Running, failed: CallFailed, retrying: Retry
   if (!next || !retrying.take()) return false;
   if (next.waitMs > 0) await waitUnlessGone(running, next.waitMs);
   if (isGivenUp(running)) return false;
-  await bookLoss(running, failed.progress);
+  await bookLoss(running, failed);
   if (next.attempt !== running.attempt) retrying.onRoute = 0;
   running.attempt = next.attempt;
   return true;

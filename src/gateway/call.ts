@@ -1,7 +1,9 @@
 // One call of the chosen upstream, sandbox or HTTP, with its failure in one shape.
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import { readErrorMessage } from '../formats/error-message.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { StreamPipe, StreamProgress } from '../formats/format.ts';
+import { upstreamFormats } from '../formats/registry.ts';
 import type { Running } from './running.ts';
 import { timeoutsFor } from './timeouts.ts';
 
@@ -14,19 +16,29 @@ export type CallReply =
 /** `requestSent` is false when nothing reached the upstream, so that nothing can have been generated. */
 export type CallFailed = {
   readonly kind: 'failure';
+  /** How this call failed: what it may have cost is judged by it. */
   readonly failure: UpstreamFailure;
+  /** What the client is told; left out: `failure`. */
+  readonly told?: UpstreamFailure;
   readonly requestSent: boolean;
   /** What had come by then. */
-  readonly progress: Pick<StreamProgress, 'earlyUsage' | 'outputBytes' | 'searches'>;
+  readonly progress: Pick<StreamProgress, 'usageSoFar' | 'earlyUsage' | 'outputBytes' | 'searches'>;
   /** What has gone out of the answer can only be ended; null: nothing has, so that another call may take its place. */
   readonly begun: Pick<StreamPipe<never>, 'fail'> | null;
 };
 
-const nothingYet = { progress: { earlyUsage: null, outputBytes: 0 }, begun: null } as const;
+type FailedOptions = { readonly requestSent?: boolean; readonly usage?: Usage | null };
 
-/** A failure before anything of the answer was seen. */
-export function failedCall(failure: UpstreamFailure, requestSent = true): CallFailed {
-  return { kind: 'failure', failure, requestSent, ...nothingYet };
+/** A failure before anything of the answer could be read. `usage`: what the answer states nevertheless: so it was billed. */
+export function failedCall(told: UpstreamFailure, { requestSent = true, usage = null }: FailedOptions = {}): CallFailed {
+  const failure = usage ? { ...told, isBilled: true } : told;
+  return {
+    kind: 'failure',
+    failure,
+    requestSent,
+    progress: { usageSoFar: usage, earlyUsage: null, outputBytes: 0 },
+    begun: null,
+  };
 }
 
 /** Calls the route of the present attempt. */
@@ -57,6 +69,7 @@ export async function callUpstream(running: Running): Promise<CallReply> {
   });
   if (reply.kind !== 'failure') return reply;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
+  const usage = reply.failure.status === null ? upstreamFormats[route.format].readAnswerUsage(reply.body) : null;
   const failure = { ...reply.failure, message };
-  return failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, reply.requestSent);
+  return failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, { requestSent: reply.requestSent, usage });
 }

@@ -1,14 +1,18 @@
 // The end of a request whose upstream failed: free for the client, and the error it is told.
 import { ApiError } from '../canonical/errors.ts';
-import type { UpstreamFailure } from '../canonical/event.ts';
+import type { CallFailed } from './call.ts';
 import type { Running } from './running.ts';
-import { releaseHold, type Generated } from './settle.ts';
+import { releaseHold } from './settle.ts';
 import { toApiError, withoutProvider } from './upstream-error.ts';
 
-/** Releases the hold and gives the error. `generated`: what had come by then, the operator's loss. */
-export async function endFailed(running: Running, failure: UpstreamFailure, generated: Generated): Promise<ApiError> {
-  await releaseHold(running, generated);
+/** Releases the hold, books what the provider bills for the failed call as a loss, and gives the error. */
+export async function endFailed(
+  running: Running,
+  failed: Pick<CallFailed, 'failure' | 'told' | 'requestSent' | 'progress'>,
+): Promise<ApiError> {
+  await releaseHold(running, failed);
   if (running.gateway.runs.isEnding) return shuttingDown();
+  const failure = failed.told ?? failed.failure;
   const { route } = running.attempt;
   if (route.transport === 'sandbox') return toApiError(failure);
   return toApiError({ ...failure, message: withoutProvider(failure.message, route.provider) });

@@ -17,7 +17,7 @@ import { findModel } from './permitted-model.ts';
 import { findRoutes, modelNotFound, providerNameOf, type ChosenRoute } from './route.ts';
 import { RoutePlan } from './route-plan.ts';
 import type { Running } from './running.ts';
-import { nothingGenerated, releaseHold } from './settle.ts';
+import { releaseHold } from './settle.ts';
 import { streamAnswer } from './stream.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
@@ -96,7 +96,7 @@ class ModelWork implements Work {
       await (request.stream ? streamAnswer(running) : sendAnswer(running));
     } catch (error) {
       // Every expected end resolves its hold; this is for the unexpected.
-      if (!running.isResolved) await releaseHold(running, nothingGenerated);
+      if (!running.isResolved) await releaseHold(running, null);
       throw error;
     } finally {
       gateway.runs.close(controller);

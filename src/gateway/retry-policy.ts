@@ -1,14 +1,16 @@
 // What a failed call is worth: another try, another route, or neither.
 import type { UpstreamFailure } from '../canonical/event.ts';
 
-/** `again`: the same request may succeed there shortly. `elsewhere`: not there, but perhaps by another route. `never`: the request is at fault. */
+/** `again`: the same request may succeed there shortly. `elsewhere`: not there, but perhaps by another route. `never`: the request is at fault, or the answer was billed. */
 export type NextStep = 'again' | 'elsewhere' | 'never';
 
 /**
- * Whatever is no answer is tried again: a connection that fails or breaks, a silence, an answer that cannot be read. Of statuses, those
- * that pass: 408, 409, 429 and from 500 on. A redirect and a refused credential are the route's own and do not pass.
+ * Whatever is no answer is tried again: a connection that fails or breaks, a silence, a stream that cannot be read. Of statuses, those
+ * that pass: 408, 409, 429 and from 500 on. A redirect and a refused credential are the route's own and do not pass. An answer that
+ * was billed is not asked for again: the same request may well spoil the next one too.
  */
-export function nextStepAfter({ kind, status }: UpstreamFailure): NextStep {
+export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailure): NextStep {
+  if (isBilled) return 'never';
   if (kind !== 'status' || status === null) return 'again';
   if (status >= 500 || status === 408 || status === 409 || status === 429) return 'again';
   return status < 400 || isCredentialRefused(status) ? 'elsewhere' : 'never';

@@ -11,6 +11,7 @@ import type { Micros } from '../lib/money.ts';
 import { floorToCents, zeroMicros } from '../lib/money.ts';
 import { elapsedMs, type RequestTrace } from './gateway.ts';
 import { providerNameOf } from './route.ts';
+import type { CallFailed } from './call.ts';
 import type { Running } from './running.ts';
 
 export type Ended = {
@@ -103,13 +104,12 @@ export function timesOf(trace: RequestTrace, clock: Clock): Pick<ChargeRecord, '
   return { attempts: trace.attempts ?? 1, durationMs: elapsedMs(trace, clock), firstByteMs: trace.firstByteMs ?? null };
 }
 
-/** What an upstream had done before it failed, which the operator pays. */
-export type Generated = Pick<Ended, 'outputBytes' | 'searches'>;
-export const nothingGenerated: Generated = { outputBytes: 0 };
+/** A call that has failed, and what had come of its answer by then. */
+type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'progress'>;
 
-/** Gives the hold back. */
-export async function releaseHold(running: Running, generated: Generated): Promise<void> {
-  await giveBack(running, lossOf(running, generated));
+/** Gives the hold back. `failed`: the last call, which the provider may bill; null: there was none. */
+export async function releaseHold(running: Running, failed: Failed | null): Promise<void> {
+  await giveBack(running, failed ? lossOf(running, failed) : zeroMicros);
 }
 
 /** As `releaseHold`, of anything that has a price. */
@@ -120,9 +120,9 @@ export async function giveBack(charging: Charging, lossMicros: Micros): Promise<
   if (outcome.type === 'released') addLoss(charging, lossMicros);
 }
 
-/** Books what an attempt had generated before it failed and another took its place. */
-export async function bookLoss(running: Running, generated: Generated): Promise<void> {
-  await bookLossBeside(running, lossOf(running, generated));
+/** Books what the provider bills for a call that failed and whose place another takes. */
+export async function bookLoss(running: Running, failed: Failed): Promise<void> {
+  await bookLossBeside(running, lossOf(running, failed));
 }
 
 /** Books a loss while the request's own hold goes on, under a hold of nothing: once for each attempt. */
@@ -145,10 +145,25 @@ export async function bookLossBeside(charging: Charging, lossMicros: Micros): Pr
   else gateway.log.warn({ request_id: hold.id, loss_micros: lossMicros, outcome: outcome.type }, 'a loss could not be booked');
 }
 
-function lossOf(running: Running, { outputBytes, searches: reported = 0 }: Generated): Micros {
-  const searches = clampSearches(running, reported);
-  if (outputBytes === 0 && searches === 0) return zeroMicros;
-  return priceUsage(running.attempt.price, ownCount(running, { earlyUsage: null, outputBytes }), searches).upstreamCostMicros;
+/** By the provider's own count where there is one; else our estimate of what it read and wrote, if it is likely to have run at all. */
+function lossOf(running: Running, failed: Failed): Micros {
+  const { usageSoFar, earlyUsage, outputBytes } = failed.progress;
+  const searches = clampSearches(running, failed.progress.searches ?? 0);
+  const hasRun = usageSoFar !== null || outputBytes > 0 || searches > 0 || isBilledWithoutAnswer(running, failed);
+  if (!hasRun) return zeroMicros;
+  const usage = usageSoFar ? clampUsage(running, usageSoFar) : ownCount(running, { earlyUsage, outputBytes });
+  return priceUsage(running.attempt.price, usage, searches).upstreamCostMicros;
+}
+
+/**
+ * Whether the model is likely to have run although nothing of its answer was seen: the provider was at work until its time was up, its
+ * answer broke off, or we stopped it. A status is a refusal, a page in place of an answer is a proxy's, and a connection that fails has
+ * usually reached nobody.
+ */
+function isBilledWithoutAnswer({ controller, attempt }: Running, { failure, requestSent }: Failed): boolean {
+  if (!requestSent || attempt.route.transport === 'sandbox') return false;
+  if (failure.kind === 'connection') return controller.signal.aborted;
+  return failure.kind === 'timeout' || failure.kind === 'broken-stream';
 }
 
 function addLoss({ trace }: Charging, lossMicros: Micros): void {

@@ -138,13 +138,14 @@ function tell(running: Running, pipe: Pick<OpenFrames['pipe'], 'fail'>, output: 
 }
 
 /** A stream that we stopped because its client left is paid for as far as it came; a failure is free. Returns the error to tell. */
-async function endWithoutSuccess(running: Running, { failure, requestSent, progress }: CallFailed): Promise<ApiError | null> {
+async function endWithoutSuccess(running: Running, failed: CallFailed): Promise<ApiError | null> {
+  const { requestSent, progress } = failed;
   const { earlyUsage, outputBytes, searches } = progress;
   if (wasForsaken(running) && requestSent) {
     await settleHold(running, { usage: null, earlyUsage, outputBytes, searches, ending: 'cut-off' });
     return null;
   }
-  return endFailed(running, failure, { outputBytes, searches });
+  return endFailed(running, failed);
 }
 
 function failureOf(progress: StreamProgress): UpstreamFailure {

@@ -14,6 +14,10 @@ export type BodyPlan =
 
 const longestAnswerBytes = 64 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
+/** What is written again must not be nested much deeper: V8 overflows its stack at several thousand levels. */
+const answerDepthMax = 1_000;
+/** A longer answer that is nested too deep is not even read for its usage: to parse a megabyte of brackets takes 0.2 s. */
+const deepBytesMax = 1024 * 1024;
 /** Some hosts send their events as plain bytes, or name no type at all. */
 const streamTypes = new Set(['text/event-stream', 'text/plain', 'application/octet-stream', '']);
 
@@ -35,13 +39,19 @@ export type ReadBody =
 
 /** Reads a gathered body; it may be cut off where the status already says that it is an error. */
 export function readBody(head: AnswerHead, bytes: Buffer, wantsStream: boolean, nowMs: number): ReadBody {
-  const parsed = parseJson(bytes);
-  const body: unknown = parsed.ok ? parsed.value : bytes.toString('utf8');
+  const parsed = parseJson(bytes, answerDepthMax);
+  const body: unknown = parsed.ok ? parsed.value : bodyOf(bytes, head.status < 400 && parsed.isTooDeep);
   if (head.status >= 400) return { kind: 'failure', failure: statusFailure(head, nowMs), body };
   const message = parsed.ok ? errorMessage(parsed.value) : `the answer is no JSON: ${parsed.message}`;
   if (message !== null) return { kind: 'failure', failure: makeFailure('unreadable', message), body };
   if (!wantsStream) return { kind: 'answer', body };
   return { kind: 'failure', failure: makeFailure('unreadable', `${describeType(head)} came where a stream was asked for`), body };
+}
+
+/** An answer that is nested too deep to be passed on still tells what it has cost. */
+function bodyOf(bytes: Buffer, isTooDeep = false): unknown {
+  const parsed = isTooDeep && bytes.length <= deepBytesMax ? parseJson(bytes, Infinity) : null;
+  return parsed?.ok ? parsed.value : bytes.toString('utf8');
 }
 
 /** The status is all that can be said without knowing the wire format; the format finds the message in the body. */

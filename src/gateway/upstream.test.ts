@@ -222,7 +222,7 @@ test('the body of an error is text where it is no JSON, and only its beginning i
 const unreadable: [what: string, stream: boolean, script: local.Script, message: RegExp][] = [
   ['text in place of JSON', false, local.answerJson('<html>oops</html>'), /no JSON/],
   ['an empty body', false, local.answerJson(''), /no JSON: the body is empty/],
-  ['JSON nested too deep', false, local.answerJson('['.repeat(100)), /nested deeper/],
+  ['JSON nested too deep', false, local.answerJson('['.repeat(1_001)), /nested deeper/],
   ['a stream where JSON was asked for', false, local.answerSse([frame]), /a stream came where JSON/],
   ['an error under a status of success', false, local.answerJson({ error: { message: 'No credits' } }), /^No credits$/],
   ['an error that is only text', false, local.answerJson({ code: 'x', error: 'No such model' }), /^No such model$/],

@@ -16,7 +16,7 @@ test('nesting is refused at 65 and accepted at 64, brackets within strings aside
     Buffer.from(`${'[{"a":'.repeat(depth / 2)}${JSON.stringify('[{\\"[['.repeat(50))}${'}]'.repeat(depth / 2)}`);
   assert.equal(parseJson(nested(64)).ok, true);
   const result = parseJson(nested(66));
-  assert.deepEqual(result, { ok: false, message: 'the body is nested deeper than 64 levels' });
+  assert.deepEqual(result, { ok: false, message: 'the body is nested deeper than 64 levels', isTooDeep: true });
 });
 
 test('ten million brackets are refused at once', () => {

@@ -1,16 +1,20 @@
 // Reads JSON from strangers: nesting is checked before `JSON.parse`, which accepts ten million brackets and takes seconds for them.
 
-export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+export type ParsedJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string; readonly isTooDeep?: boolean };
 
 const jsonDepthMax = 64;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Parses UTF-8 JSON nested at most 64 deep. The message of a failure is fit for the client. */
-export function parseJson(bytes: Uint8Array): ParsedJson {
+/** Parses UTF-8 JSON nested at most `depthMax` deep. The message of a failure is fit for the client. */
+export function parseJson(bytes: Uint8Array, depthMax = jsonDepthMax): ParsedJson {
   if (bytes.length === 0) return { ok: false, message: 'the body is empty; send a JSON object' };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  if (isTooDeep(text)) return { ok: false, message: `the body is nested deeper than ${jsonDepthMax} levels` };
+  if (isTooDeep(text, depthMax)) {
+    return { ok: false, message: `the body is nested deeper than ${depthMax} levels`, isTooDeep: true };
+  }
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {

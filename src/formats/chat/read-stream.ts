@@ -17,7 +17,7 @@ import { readUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
   const reader = new ChatStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end() };
+  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
 }
 
 /** The JSON of a chunk; null when it is not an object. */
@@ -35,7 +35,7 @@ class ChatStreamReader {
   #hasEnded = false;
   #hasChoice = false;
   #finishReason: string | null = null;
-  #usage: Usage | null = null;
+  usageSoFar: Usage | null = null;
   #hasAnnotations = false;
   /** The calls whose signature the reasoning has brought. */
   readonly #signedCalls = new Set<string>();
@@ -64,7 +64,7 @@ class ChatStreamReader {
     const sources = readSources(chunk);
     if (sources.length > 0) this.#sources = sources;
     const usage = readUsage(chunk.usage);
-    if (usage) this.#usage = usage;
+    if (usage) this.usageSoFar = usage;
     if (isBrokenOff(this.#finishReason)) return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));
     // Usage that came before the end may be a running count.
     return usage && this.#finishReason !== null ? this.#finish() : this.#blocks.take();
@@ -128,7 +128,7 @@ class ChatStreamReader {
       this.#blocks.end();
       this.#hasEnded = true;
       const stop = readStop(this.#finishReason, this.#blocks);
-      return [...this.#blocks.take(), { type: 'finish', stop, usage: this.#usage }];
+      return [...this.#blocks.take(), { type: 'finish', stop, usage: this.usageSoFar }];
     });
   }
 

@@ -106,6 +106,7 @@ class ChatStreamRelay {
     const usage = withOutputCounted(told, this.progress.outputBytes);
     if (usage !== told) chunk.usage = writeUsage(usage);
     this.progress.usage = usage;
+    this.progress.usageSoFar = usage;
   }
 
   #readChoice(choice: JsonObject): void {

@@ -76,6 +76,7 @@ test('progress counts the bytes of text and arguments, and takes stop and usage 
   assert.deepEqual(pipe.progress, {
     status: 'finished',
     usage: answer.usage,
+    usageSoFar: null,
     earlyUsage: null,
     stop: answer.stop,
     outputBytes: 5,

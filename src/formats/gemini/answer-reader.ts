@@ -15,7 +15,8 @@ export class AnswerReader {
   #finishReason: string | null = null;
   #finishMessage = '';
   #isPromptBlocked = false;
-  #usage: Usage | null = null;
+  /** What has been counted so far: a stream counts again with every chunk. */
+  usage: Usage | null = null;
   #citations: readonly FoundCitation[] = [];
 
   /** Whether Gemini has said why it stopped. More may still follow: often the usage, sometimes calls. */
@@ -26,7 +27,7 @@ export class AnswerReader {
   /** Throws UnreadableAnswer on a call without a name. */
   read(chunk: JsonObject): StreamEvent[] {
     const events = this.#start(chunk.usageMetadata);
-    this.#usage = readUsage(chunk.usageMetadata) ?? this.#usage;
+    this.usage = readUsage(chunk.usageMetadata) ?? this.usage;
     if (isObject(chunk.promptFeedback) && chunk.promptFeedback.blockReason) this.#isPromptBlocked = true;
     const candidate = firstCandidate(chunk);
     if (!candidate) return events;
@@ -62,7 +63,7 @@ export class AnswerReader {
 
   /** A prompt that was blocked without a count was not run, and costs nothing. */
   #countedUsage(): Usage | null {
-    return this.#usage ?? (this.#isPromptBlocked && this.#finishReason === null ? noUsage : null);
+    return this.usage ?? (this.#isPromptBlocked && this.#finishReason === null ? noUsage : null);
   }
 }
 

@@ -2,6 +2,14 @@
 import type { UpstreamFormat } from '../format.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
+import { isObject } from '../../lib/json.ts';
+import { readUsage } from './usage.ts';
 import { writeRequest } from './write-request.ts';
 
-export const gemini: UpstreamFormat = { name: 'gemini', writeRequest, readAnswer, readStream };
+export const gemini: UpstreamFormat = {
+  name: 'gemini',
+  writeRequest,
+  readAnswer,
+  readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usageMetadata) : null),
+  readStream,
+};

@@ -1,6 +1,7 @@
 // An upstream's stream to canonical events. Nothing marks its last chunk, and what comes after the finish reason still counts, so an
 // answer is finished when the connection is.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type StreamReader } from '../format.ts';
@@ -9,7 +10,7 @@ import { brokenStream, readStreamFailure, unreadableStream } from './errors.ts';
 
 export function readStream(): StreamReader {
   const reader = new GeminiStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end() };
+  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
 }
 
 class GeminiStreamReader {
@@ -26,21 +27,28 @@ class GeminiStreamReader {
     return this.#guard(() => this.#answer.read(chunk));
   }
 
+  get usageSoFar(): Usage | null {
+    return this.#answer.usage;
+  }
+
   end(): StreamEvent[] {
     if (this.#hasEnded) return [];
     if (!this.#answer.hasStopped) return this.#fail(brokenStream());
-    return this.#guard(() => {
-      const events = this.#answer.finish();
-      this.#hasEnded = true;
-      return events;
-    });
+    return this.#guard(
+      () => {
+        const events = this.#answer.finish();
+        this.#hasEnded = true;
+        return events;
+      },
+      { isBilled: this.#answer.usage !== null },
+    );
   }
 
-  #guard(read: () => StreamEvent[]): StreamEvent[] {
+  #guard(read: () => StreamEvent[], { isBilled = false } = {}): StreamEvent[] {
     try {
       return read();
     } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail(unreadableStream(error.message));
+      if (error instanceof UnreadableAnswer) return this.#fail({ ...unreadableStream(error.message), isBilled });
       throw error;
     }
   }

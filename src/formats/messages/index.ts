@@ -12,6 +12,8 @@ import { readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeRequest } from './write-request.ts';
 import { writeStream } from './write-stream.ts';
+import { isObject } from '../../lib/json.ts';
+import { readUsage } from './usage.ts';
 
 export const messages: ClientFormat & UpstreamFormat = {
   name: 'messages',
@@ -27,5 +29,6 @@ export const messages: ClientFormat & UpstreamFormat = {
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
   writeRequest,
   readAnswer,
+  readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usage) : null),
   readStream,
 };

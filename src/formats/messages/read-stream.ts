@@ -1,5 +1,6 @@
 // An upstream's stream to canonical events. Blocks never overlap in Messages, so one is open at most; what comes after it closes it.
 import type { StreamEvent, Stop, UpstreamFailure } from '../../canonical/event.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import type { RefusalPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
@@ -15,7 +16,7 @@ import { StreamUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
   const reader = new MessageStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end() };
+  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
 }
 
 /** `other`: blocks of tools that Anthropic runs, which are read over. */
@@ -32,6 +33,10 @@ class MessageStreamReader {
   #explanation: readonly StreamEvent[] = [];
   #hasStarted = false;
   #hasEnded = false;
+
+  get usageSoFar(): Usage | null {
+    return this.#usage.total;
+  }
 
   push(raw: SseEvent): StreamEvent[] {
     if (this.#hasEnded) return [];

@@ -115,6 +115,7 @@ class MessageStreamRelay {
   #relayEnd(raw: SseEvent, event: JsonObject): string {
     const { delta, usage } = event;
     this.#usage.update(usage);
+    this.progress.usageSoFar = this.#usage.total;
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return frameOf(raw, event);
     this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);

@@ -12,6 +12,8 @@ import { writeAnswer } from './write-answer.ts';
 import { outputTokensMin, writeRequest } from './write-request.ts';
 import { readSearchTool } from './web-search.ts';
 import { writeStream } from './write-stream.ts';
+import { isObject } from '../../lib/json.ts';
+import { readUsage } from './usage.ts';
 
 export const responses: ClientFormat & UpstreamFormat = {
   name: 'responses',
@@ -27,6 +29,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   writeError,
   writeRequest,
   readAnswer,
+  readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usage) : null),
   readStream,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
 };

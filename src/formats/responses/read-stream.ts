@@ -1,6 +1,7 @@
 // An upstream's Responses stream to canonical events. Tolerant of hosts that leave events out: what only a `done` event, a finished item or
 // the final response tells is taken from there. Blocks never overlap: an item that starts before the last one ended waits for it.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.ts';
@@ -15,13 +16,15 @@ import { readUsage } from './usage.ts';
 /** Reads the events of an OpenAI-style stream; unknown ones are ignored. */
 export function readStream(): StreamReader {
   const reader = new ResponseStreamReader();
-  return { push: (event) => reader.push(event), end: () => reader.end() };
+  return { push: (event) => reader.push(event), end: () => reader.end(), usageSoFar: () => reader.usageSoFar };
 }
 
 /** An item in the order of its start, with what it has to say once its turn comes. */
 type Turn = { readonly item: ItemReader; readonly waiting: StreamEvent[]; isDone: boolean };
 
 class ResponseStreamReader {
+  /** Only the last event has one. */
+  usageSoFar: Usage | null = null;
   #events: StreamEvent[] = [];
   readonly #turns = new Map<number, Turn>();
   /** Turns that are not over; only the first may speak. */
@@ -61,6 +64,7 @@ class ResponseStreamReader {
       case 'response.failed':
       case 'response.cancelled':
       case 'error':
+        this.usageSoFar = readUsage(responseOf(payload).usage);
         this.#fail(readFailure(payload.response ?? payload));
         return;
       default:

@@ -65,6 +65,7 @@ class ResponseStreamRelay {
       case 'response.failed':
       case 'response.cancelled':
       case 'error':
+        this.progress.usageSoFar = readUsage(responseOf(payload).usage);
         return this.#fail(readFailure(payload.response ?? payload));
       case 'response.output_item.added':
         return this.#beforeItem(payload.item) + this.#pass(message, event.data);

@@ -55,6 +55,18 @@ testMutations([], {
     without: `outputTokens: count('candidatesTokenCount'),`,
     watchers: [answers],
   },
+  'an answer that was billed is asked for again': {
+    file: 'gateway/retry-policy.ts',
+    guard: `if (isBilled) return 'never';`,
+    without: '',
+    watchers: integration('billed-failures', 'a call without a name'),
+  },
+  'what a provider bills for no answer is nobody’s loss': {
+    file: 'gateway/settle.ts',
+    guard: 'const hasRun = usageSoFar !== null || outputBytes > 0',
+    without: 'const hasRun = outputBytes > 0',
+    watchers: integration('billed-failures', 'a call without a name'),
+  },
   'a refund is not taken back': {
     file: 'billing/position.ts',
     guard: 'refund: negative(refundedMicros(known)),',

@@ -1,0 +1,293 @@
+// Calls that a provider bills although no client gets an answer of them: each is made once, costs the client nothing, and is booked as a
+// loss of the operator.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { UpstreamWireName } from '../support/answers.ts';
+import { endpoints, type Endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import type { Reply } from '../support/http.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { answerJson, answerSse, answerStatus, hang, type Script } from '../support/upstream.ts';
+
+const clock = new TestClock();
+/** USD per million tokens. */
+const prices = { input: 1, output: 10 };
+/** 100 × $1 + 20 × $10 a million. */
+const billedMicros = 300;
+
+type Upstream = {
+  readonly name: UpstreamWireName;
+  readonly route: object;
+  readonly path: string;
+  readonly streamPath: string;
+  /** A whole answer that is one tool call, and its usage: 100 tokens of input and 20 of output. */
+  readonly call: (name: string, args: unknown) => object;
+};
+
+const geminiPath = '/v1beta/models/upstream-model';
+const upstreams: readonly Upstream[] = [
+  {
+    name: 'responses',
+    route: { provider: 'openai', api: 'responses' },
+    path: '/v1/responses',
+    streamPath: '/v1/responses',
+    call: (name, args) => ({
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1_790_000_000,
+      status: 'completed',
+      error: null,
+      model: 'upstream-model',
+      output: [{ type: 'function_call', id: 'fc_1', call_id: 'call_1', status: 'completed', name, arguments: args }],
+      usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 },
+    }),
+  },
+  {
+    name: 'chat',
+    route: { provider: 'openai', api: 'chat' },
+    path: '/v1/chat/completions',
+    streamPath: '/v1/chat/completions',
+    call: (name, args) => ({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1_790_000_000,
+      model: 'upstream-model',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: args } }],
+          },
+          finish_reason: 'tool_calls',
+        },
+      ],
+      usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
+    }),
+  },
+  {
+    name: 'messages',
+    route: { provider: 'anthropic', api: 'messages' },
+    path: '/v1/messages',
+    streamPath: '/v1/messages',
+    call: (name, args) => ({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'upstream-model',
+      content: [{ type: 'tool_use', id: 'toolu_1', name, input: args }],
+      stop_reason: 'tool_use',
+      stop_sequence: null,
+      usage: { input_tokens: 100, output_tokens: 20 },
+    }),
+  },
+  {
+    name: 'gemini',
+    route: { provider: 'google' },
+    path: `${geminiPath}:generateContent`,
+    streamPath: `${geminiPath}:streamGenerateContent`,
+    call: (name, args) => geminiAnswer('STOP', [{ functionCall: { name, args } }]),
+  },
+];
+
+function geminiAnswer(finishReason: string, parts: readonly object[]): object {
+  return {
+    candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }],
+    usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 5, thoughtsTokenCount: 15, totalTokenCount: 120 },
+  };
+}
+
+let gateway: TestGateway;
+before(async () => {
+  const model = (route: object) => ({
+    routes: [{ ...route, model: 'upstream-model' }],
+    max_input_tokens: 100_000,
+    max_output_tokens: 8_000,
+    supports: { thinking: true },
+    prices,
+  });
+  gateway = await startGateway(
+    {
+      models: {
+        ...Object.fromEntries(upstreams.map(({ name, route }) => [`to-${name}`, model(route)])),
+        'to-two': {
+          ...model({}),
+          timeouts: { first_byte_ms: 1_000 },
+          routes: [
+            { provider: 'openai', api: 'chat', model: 'upstream-model' },
+            { provider: 'anthropic', model: 'upstream-model' },
+          ],
+        },
+      },
+      retries: { max_attempts: 4, backoff_base_ms: 1, budget_floor: 1_000 },
+      health: { failures: 1_000 },
+    },
+    { clock },
+  );
+});
+after(() => gateway.stop());
+
+type Asked = {
+  readonly client: Endpoint;
+  readonly upstream: Upstream;
+  readonly script: Script;
+  readonly stream?: boolean;
+};
+type Outcome = {
+  readonly reply: Reply;
+  /** How often the provider was called. */
+  readonly calls: number;
+  readonly costMicros: number;
+  readonly lossMicros: number;
+  /** Of the account, of which $5 were there. */
+  readonly spentMicros: number;
+};
+
+async function ask({ client, upstream, script, stream = false }: Asked): Promise<Outcome> {
+  const earlier = gateway.upstream.requests.length;
+  gateway.upstream.on(stream ? upstream.streamPath : upstream.path, script);
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const body = client.body({ model: `to-${upstream.name}`, stream });
+  const reply = await clock.skipWaits(gateway.post(client.path, { key, body }));
+  const { read } = gateway.database;
+  const charges = await read.selectFrom('charges').select('cost_micros').where('id', '=', reply.requestId).execute();
+  const entries = await read.selectFrom('entries').select('loss_micros').where('id', 'like', `${reply.requestId}%`).execute();
+  const { availableMicros, heldMicros } = await gateway.balance(account);
+  assert.equal(heldMicros, 0);
+  return {
+    reply,
+    calls: gateway.upstream.requests.length - earlier,
+    costMicros: charges.reduce((sum, charge) => sum + Number(charge.cost_micros), 0),
+    lossMicros: entries.reduce((sum, entry) => sum + Number(entry.loss_micros), 0),
+    spentMicros: 5_000_000 - availableMicros,
+  };
+}
+
+const nested = (depth: number) => {
+  let value: unknown = 'deep';
+  for (let level = 0; level < depth; level++) value = { a: value };
+  return value;
+};
+
+function assertLost({ reply, calls, ...money }: Outcome, where: string): void {
+  // A stream may have begun.
+  assert.ok(reply.status === 502 || reply.headers['content-type']?.startsWith('text/event-stream'), `${where}: ${reply.status}`);
+  assert.match(reply.text, /"upstream_error"|"api_error"/, where);
+  assert.equal(calls, 1, where);
+  assert.deepEqual(money, { costMicros: 0, lossMicros: billedMicros, spentMicros: 0 }, where);
+}
+
+const pairs = endpoints.flatMap((client) => upstreams.map((upstream) => ({ client, upstream })));
+const nameOf = ({ client, upstream }: Pick<Asked, 'client' | 'upstream'>) => `${client.name} on ${upstream.name}`;
+/** Chat and Responses have arguments in a text, which has no depth of its own. */
+const withObjects = pairs.filter(({ upstream: { name } }) => name === 'messages' || name === 'gemini');
+
+test('an answer whose arguments are nested a hundred deep is an answer, and charged', async () => {
+  for (const pair of withObjects) {
+    const { reply, ...outcome } = await ask({ ...pair, script: answerJson(pair.upstream.call('look', nested(100))) });
+    assert.equal(reply.status, 200, `${nameOf(pair)}: ${reply.text.slice(0, 300)}`);
+    const expected = { calls: 1, costMicros: billedMicros, lossMicros: 0, spentMicros: billedMicros };
+    assert.deepEqual(outcome, expected, nameOf(pair));
+  }
+});
+
+test('an answer that is nested too deep to be passed on', async () => {
+  const deep = (call: object) => JSON.stringify(call).replace('"DEEP"', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+  for (const pair of withObjects)
+    assertLost(await ask({ ...pair, script: answerJson(deep(pair.upstream.call('look', { a: 'DEEP' }))) }), nameOf(pair));
+});
+
+test('a call without a name, in translation', async () => {
+  for (const pair of pairs.filter(({ client, upstream }) => client.name !== upstream.name))
+    assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('', '{}')) }), nameOf(pair));
+});
+
+test('every reason for which Gemini gives no answer, whole and streamed', async () => {
+  const reasons = [
+    'MALFORMED_FUNCTION_CALL',
+    'UNEXPECTED_TOOL_CALL',
+    'TOO_MANY_TOOL_CALLS',
+    'MISSING_THOUGHT_SIGNATURE',
+    'MALFORMED_RESPONSE',
+  ];
+  for (const pair of pairs.filter(({ upstream }) => upstream.name === 'gemini')) {
+    for (const reason of reasons) {
+      const answer = geminiAnswer(reason, []);
+      assertLost(await ask({ ...pair, script: answerJson(answer) }), `${nameOf(pair)}: ${reason}`);
+      assertLost(
+        await ask({ ...pair, script: answerSse([{ data: answer }]), stream: true }),
+        `${nameOf(pair)}: ${reason}, streamed`,
+      );
+    }
+  }
+});
+
+test('a filtered answer is an answer, and charged', async () => {
+  for (const pair of pairs.filter(({ upstream }) => upstream.name === 'gemini')) {
+    for (const reason of ['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'OTHER']) {
+      const { reply, costMicros, lossMicros } = await ask({ ...pair, script: answerJson(geminiAnswer(reason, [])) });
+      assert.deepEqual([reply.status, costMicros, lossMicros], [200, billedMicros, 0], `${nameOf(pair)}: ${reason}`);
+    }
+  }
+});
+
+test('JSON in place of a stream, with its usage', async () => {
+  for (const pair of pairs)
+    assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('look', '{}')), stream: true }), nameOf(pair));
+});
+
+test('a provider that is asked and does not answer in time: what it has read is a loss', async () => {
+  for (const pair of pairs) {
+    const earlier = gateway.upstream.requests.length;
+    gateway.upstream.on(pair.upstream.path, hang);
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const asked = gateway.post(pair.client.path, { key, body: pair.client.body({ model: `to-${pair.upstream.name}` }) });
+    await gateway.upstream.request(earlier);
+    const reply = await clock.hurry(asked);
+    assert.equal(reply.status, 504, `${nameOf(pair)}: ${reply.text}`);
+    const calls = gateway.upstream.requests.length - earlier;
+    const entries = await gateway.database.read
+      .selectFrom('entries')
+      .select('loss_micros')
+      .where('id', 'like', `${reply.requestId}%`)
+      .execute();
+    const losses = entries.map((entry) => Number(entry.loss_micros)).filter((lossMicros) => lossMicros > 0);
+    assert.equal(losses.length, calls, nameOf(pair));
+    assert.equal((await gateway.balance(account)).availableMicros, 5_000_000);
+  }
+});
+
+test('a refusal after a silence is no loss, although the silence is what the client is told of', async () => {
+  const earlier = gateway.upstream.requests.length;
+  gateway.upstream.on('/v1/chat/completions', hang);
+  gateway.upstream.on('/v1/messages', answerStatus(401));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const client = endpoints.find(({ name }) => name === 'chat')!;
+  const asked = gateway.post(client.path, { key, body: client.body({ model: 'to-two' }) });
+  await gateway.upstream.request(earlier);
+  const reply = await clock.hurry(asked);
+  assert.equal(reply.status, 504, reply.text);
+  const paths = gateway.upstream.requests.slice(earlier).map(({ path }) => path);
+  const silences = paths.filter((path) => path.endsWith('/completions')).length;
+  const entries = await gateway.database.read
+    .selectFrom('entries')
+    .select('loss_micros')
+    .where('id', 'like', `${reply.requestId}%`)
+    .execute();
+  assert.equal(paths.at(-1), '/v1/messages');
+  assert.equal(entries.filter((entry) => Number(entry.loss_micros) > 0).length, silences);
+});
+
+test('an error that is nested without end is an error like any other', async () => {
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+  for (const [status, calls] of [
+    [400, 1],
+    [200, 2],
+  ] as const) {
+    const [chat] = pairs.filter(({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat');
+    const outcome = await ask({ ...chat!, script: answerJson(deep, { status }) });
+    assert.ok([400, 502].includes(outcome.reply.status), outcome.reply.text);
+    assert.deepEqual([outcome.calls, outcome.lossMicros, outcome.spentMicros], [calls, 0, 0]);
+  }
+});
