@@ -106,7 +106,7 @@ export type StreamReader = {
   readonly push: (event: SseEvent) => readonly StreamEvent[];
   /** The upstream closed the connection: a stream without its end becomes an `error` event (kind `broken-stream`). */
   readonly end: () => readonly StreamEvent[];
-  /** What the upstream has counted so far, output included; null: nothing yet. */
+  /** The latest token counts of the upstream; null: it has given none yet. */
   readonly usageSoFar: () => Usage | null;
 };
 

@@ -18,7 +18,7 @@ export type CallFailed = {
   readonly kind: 'failure';
   /** How this call failed: what it may have cost is judged by it. */
   readonly failure: UpstreamFailure;
-  /** What the client is told; left out: `failure`. */
+  /** The failure that the client is told, when it is that of an earlier call. */
   readonly told?: UpstreamFailure;
   readonly requestSent: boolean;
   /** What had come by then. */

@@ -151,14 +151,17 @@ function lossOf(running: Running, failed: Failed): Micros {
   const searches = clampSearches(running, failed.progress.searches ?? 0);
   const hasRun = usageSoFar !== null || outputBytes > 0 || searches > 0 || isBilledWithoutAnswer(running, failed);
   if (!hasRun) return zeroMicros;
-  const usage = usageSoFar ? clampUsage(running, usageSoFar) : ownCount(running, { earlyUsage, outputBytes });
+  const own = ownCount(running, { earlyUsage, outputBytes });
+  // A count from the middle of a stream may be older than what was seen since.
+  const isFinal = failed.failure.isBilled ?? false;
+  const outputTokens = Math.max(usageSoFar?.outputTokens ?? 0, isFinal ? 0 : own.outputTokens);
+  const usage = clampUsage(running, { ...(usageSoFar ?? own), outputTokens });
   return priceUsage(running.attempt.price, usage, searches).upstreamCostMicros;
 }
 
 /**
- * Whether the model is likely to have run although nothing of its answer was seen: the provider was at work until its time was up, its
- * answer broke off, or we stopped it. A status is a refusal, a page in place of an answer is a proxy's, and a connection that fails has
- * usually reached nobody.
+ * Whether the provider is likely to bill a call of which no answer was seen. It does when it gave no answer in time, when its answer broke
+ * off, and when we stopped it. It does not when it refused by a status, when a proxy sent a page instead, or when the connection failed.
  */
 function isBilledWithoutAnswer({ controller, attempt }: Running, { failure, requestSent }: Failed): boolean {
   if (!requestSent || attempt.route.transport === 'sandbox') return false;

@@ -14,7 +14,7 @@ export type BodyPlan =
 
 const longestAnswerBytes = 64 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
-/** What is written again must not be nested much deeper: V8 overflows its stack at several thousand levels. */
+/** Answers are written as JSON again, and V8 overflows its stack at several thousand levels. */
 const answerDepthMax = 1_000;
 /** A longer answer that is nested too deep is not even read for its usage: to parse a megabyte of brackets takes 0.2 s. */
 const deepBytesMax = 1024 * 1024;

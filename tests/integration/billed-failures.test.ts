@@ -140,7 +140,7 @@ type Outcome = {
   readonly calls: number;
   readonly costMicros: number;
   readonly lossMicros: number;
-  /** Of the account, of which $5 were there. */
+  /** How much less than its $5 the account has. */
   readonly spentMicros: number;
 };
 
@@ -258,7 +258,7 @@ test('a provider that is asked and does not answer in time: what it has read is 
   }
 });
 
-test('a refusal after a silence is no loss, although the silence is what the client is told of', async () => {
+test('a 401 of the second route is no loss, also when the client is told of the timeout of the first', async () => {
   const earlier = gateway.upstream.requests.length;
   gateway.upstream.on('/v1/chat/completions', hang);
   gateway.upstream.on('/v1/messages', answerStatus(401));

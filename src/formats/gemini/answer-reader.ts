@@ -15,7 +15,7 @@ export class AnswerReader {
   #finishReason: string | null = null;
   #finishMessage = '';
   #isPromptBlocked = false;
-  /** What has been counted so far: a stream counts again with every chunk. */
+  /** The latest token counts: every chunk of a stream repeats and updates them. */
   usage: Usage | null = null;
   #citations: readonly FoundCitation[] = [];
 

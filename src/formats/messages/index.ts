@@ -1,4 +1,5 @@
 // Anthropic's Messages, as the format of a client and of an upstream.
+import { isObject } from '../../lib/json.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
@@ -8,12 +9,11 @@ import { readStream } from './read-stream.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
+import { readUsage } from './usage.ts';
 import { readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeRequest } from './write-request.ts';
 import { writeStream } from './write-stream.ts';
-import { isObject } from '../../lib/json.ts';
-import { readUsage } from './usage.ts';
 
 export const messages: ClientFormat & UpstreamFormat = {
   name: 'messages',

@@ -1,4 +1,5 @@
 // The Responses wire format, as clients speak it and as OpenAI's API answers it.
+import { isObject } from '../../lib/json.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
@@ -10,10 +11,9 @@ import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeAnswer } from './write-answer.ts';
 import { outputTokensMin, writeRequest } from './write-request.ts';
+import { readUsage } from './usage.ts';
 import { readSearchTool } from './web-search.ts';
 import { writeStream } from './write-stream.ts';
-import { isObject } from '../../lib/json.ts';
-import { readUsage } from './usage.ts';
 
 export const responses: ClientFormat & UpstreamFormat = {
   name: 'responses',
