@@ -13,7 +13,7 @@ import {
 } from './book.ts';
 import type { KeptPrice } from '../canonical/price-terms.ts';
 import { type ChargeDayRow, sumByDay } from './charge-days.ts';
-import type { LedgerId } from './commands.ts';
+import type { AuditRow, LedgerId } from './commands.ts';
 import type { Decision } from './core.ts';
 import { endsHold } from './journal.ts';
 
@@ -34,9 +34,10 @@ export type Changes = {
   readonly responses: readonly StoredResponse[];
   /** The last of each name. Each takes the place of an older one, while its account keeps answers and was not purged. */
   readonly cached: readonly CachedResponse[];
+  readonly auditRows: readonly AuditRow[];
 };
 
-export function changesOf({ book, entries, charges, prices, responses, cached }: Decision): Changes {
+export function changesOf({ book, entries, charges, prices, responses, cached, auditRows }: Decision): Changes {
   // Most entries of a batch are of few keys, and a look-up by three texts is dear.
   const spenders = new Map(entries.map((entry) => [`${entry.keyId} ${entry.day}`, entry])).values();
   const windows = spenders.flatMap(windowsOfEntry).map(({ keyId, kind, startsOn }) => windowOf(book, keyId, kind, startsOn));
@@ -55,5 +56,6 @@ export function changesOf({ book, entries, charges, prices, responses, cached }:
     chargeDays: sumByDay(charges),
     responses,
     cached: [...new Map(cached.map((answer) => [`${answer.accountId} ${answer.digest}`, answer])).values()],
+    auditRows,
   };
 }

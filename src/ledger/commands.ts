@@ -1,7 +1,9 @@
 // What can be asked of the ledger and what it can answer. Commands carry ids made by the caller: a command that is sent again
 // with the same id changes nothing and gets its first outcome.
+import type { Insertable } from 'kysely';
 import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { AuditLogTable } from '../db/schema.ts';
 import type { Micros } from '../lib/money.ts';
 
 export type Mode = 'live' | 'test';
@@ -110,7 +112,11 @@ export type Credit = {
   readonly ledgerId: LedgerId;
   readonly amountMicros: Micros;
   readonly note: string;
+  /** Written with the entry, in its transaction. Left out: whoever decided on it has told the audit log. */
+  readonly auditRow?: AuditRow;
 };
+/** The ledger writes it, and never looks into it. */
+export type AuditRow = Insertable<AuditLogTable>;
 /** An operator's debit may take the balance below zero. */
 export type Debit = Omit<Credit, 'type'> & { readonly type: 'debit' };
 

@@ -24,7 +24,7 @@ import {
   windowsOfEntry,
 } from './book.ts';
 import { accountIdOf } from './commands.ts';
-import type { Command, Credit, Debit, Extend, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
+import type { AuditRow, Command, Credit, Debit, Extend, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
 import { endsHold, findEntry, findReserved, negative, newEntry, type ReservedHold, supersededNote } from './journal.ts';
 import { refuseHold, roomMicros } from './limits.ts';
 import { dayOf, monthOf } from './window.ts';
@@ -42,6 +42,7 @@ export type Decision = {
   readonly prices: readonly KeptPrice[];
   readonly responses: readonly StoredResponse[];
   readonly cached: readonly CachedResponse[];
+  readonly auditRows: readonly AuditRow[];
 };
 
 /** What one command comes to. Without an entry it changes nothing. */
@@ -53,6 +54,7 @@ type Step = {
   readonly price?: KeptPrice | null;
   readonly response?: StoredResponse | null;
   readonly cached?: CachedResponse | null;
+  readonly auditRow?: AuditRow;
 };
 
 const unknownHold: Step = { outcome: { type: 'unknown-hold' } };
@@ -86,6 +88,7 @@ export function runCommands(book: Book, commands: readonly (Command | Expire)[],
     prices: steps.flatMap((step) => step.price ?? []),
     responses: steps.flatMap((step) => step.response ?? []),
     cached: steps.flatMap((step) => step.cached ?? []),
+    auditRows: steps.flatMap((step) => step.auditRow ?? []),
   };
 }
 
@@ -238,7 +241,7 @@ function giveBack(book: Book, hold: ReservedHold, { kind, isOpen, lossMicros, no
 }
 
 function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
-  const { entryId, type, ledgerId, note } = command;
+  const { entryId, type, ledgerId, note, auditRow } = command;
   const amountMicros = amountOf(command.amountMicros);
   const earlier = findEntry(book, entryId, type);
   if (earlier) return { outcome: adjustedBy(type, earlier) };
@@ -247,7 +250,7 @@ function adjust(book: Book, command: Credit | Debit, nowMs: number): Step {
   const postedDeltaMicros = type === 'credit' ? amountMicros : negative(amountMicros);
   const createdAtMs = timeOf(ledger, nowMs);
   const entry = newEntry(ledger, { id: entryId, kind: type, ledgerId, postedDeltaMicros, note, createdAtMs });
-  return { outcome: adjustedBy(type, entry), entry };
+  return { outcome: adjustedBy(type, entry), entry, auditRow };
 }
 
 /** Balances follow from the entry alone; open holds and token totals from what the step opened, enlarged, closed or charged. */

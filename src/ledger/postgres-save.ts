@@ -2,6 +2,7 @@
 // one parameter, an array: the server reads it in two thirds of the time that rows of JSON take.
 import type { ClientBase } from 'pg';
 import type {
+  AuditLogTable,
   CachedResponsesTable,
   ChargeDaysTable,
   ChargesTable,
@@ -147,6 +148,20 @@ const cachedColumns: Columns<CachedResponsesTable> = {
   body: 'text',
 };
 
+const auditColumns: Columns<AuditLogTable> = {
+  id: 'text',
+  actor_kind: 'text',
+  actor_id: 'text',
+  actor_name: 'text',
+  address: 'text',
+  account_id: 'text',
+  action: 'text',
+  subject: 'text',
+  before: 'text',
+  after: 'text',
+  created_at_ms: 'bigint',
+};
+
 const parts: readonly Part[] = [
   {
     columns: {
@@ -215,6 +230,11 @@ const parts: readonly Part[] = [
     rowsOf: ({ entries }) => entries.map(rowOfEntry),
     // Numbered as they come, which is the order in which they were decided.
     statement: (rows, columns) => `insert into entries (${columns}) select ${columns} from ${rows}`,
+  },
+  {
+    columns: auditColumns,
+    rowsOf: ({ auditRows }) => auditRows,
+    statement: (rows, columns) => `insert into audit_log (${columns}) select ${columns} from ${rows}`,
   },
 ];
 

@@ -90,4 +90,5 @@ export function saveDecision(statements: LedgerStatements, decision: Decision): 
   changes.chargeDays.forEach(statements.addToDay);
   changes.responses.forEach(statements.storeResponse);
   changes.cached.forEach(statements.cacheResponse);
+  changes.auditRows.forEach(statements.insertAuditRow);
 }

@@ -4,7 +4,7 @@ import type { KeptPrice } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
 import type { Entry, Hold, LedgerState, Window, WindowKind } from './book.ts';
 import { addedToDay, type ChargeDayRow } from './charge-days.ts';
-import type { LedgerId } from './commands.ts';
+import type { AuditRow, LedgerId } from './commands.ts';
 import {
   bodyIfKept,
   entryOfRow,
@@ -37,6 +37,7 @@ export function prepareStatements(connection: DatabaseSync) {
     insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
     addToDay: prepareInsert(connection, 'charge_days', (row: ChargeDayRow) => row, addedToDay),
     insertHold: prepareInsert(connection, 'holds', rowOfHold),
+    insertAuditRow: prepareInsert(connection, 'audit_log', (row: AuditRow) => row),
     storeResponse: prepareKeeping(connection, {
       table: 'idempotent_responses',
       toRow: rowOfResponse,
