@@ -1,6 +1,8 @@
 // What a new installation is given at its first start, so that a newcomer has something to paste and somewhere to sign in.
-import { createAccount, findFirstAccount } from './accounts/manage-accounts.ts';
+import { createAccountIn, findFirstAccount, readTerms } from './accounts/manage-accounts.ts';
+import { recordChange } from './audit/audit-log.ts';
 import type { Database } from './db/database.ts';
+import { transact } from './db/transact.ts';
 import { createKey } from './keys/manage-keys.ts';
 import { createLedgers } from './ledger/create-ledgers.ts';
 import { createFirstRunLink } from './users/first-run.ts';
@@ -18,11 +20,20 @@ export async function prepareFirstStart(database: Database, digestKey: Buffer, n
   return { account: await ensureAccount(database, digestKey, nowMs), linkToken: await createFirstRunLink(database, nowMs) };
 }
 
+const actor = { kind: 'service', id: 'first-start', name: 'First start', address: null } as const;
+
 /** An installation without accounts gets one with a test key. */
 async function ensureAccount(database: Database, digestKey: Buffer, nowMs: number): Promise<FirstStart['account']> {
   const first = await findFirstAccount(database);
   if (first !== null) return { id: first, testKey: null };
-  const id = await createAccount(database, { name: 'Default' }, createLedgers, nowMs);
-  const made = await createKey(database, digestKey, { accountId: id, mode: 'test', name: 'first test key' }, nowMs);
-  return { id, testKey: made?.key ?? null };
+  return transact(database, async (write) => {
+    const made = { ...database, write };
+    const { id: accountId } = await createAccountIn(write, { name: 'Default' }, { createLedgers, nowMs });
+    const note = (action: string, subject: string, after: object) =>
+      recordChange(made, { actor, change: { action, subject, before: null, after }, accountId }, nowMs);
+    await note('account.create', accountId, await readTerms(write, accountId));
+    const key = await createKey(made, digestKey, { accountId, mode: 'test', name: 'first test key' }, nowMs);
+    if (key) await note('key.create', key.id, key.listing);
+    return { id: accountId, testKey: key?.key ?? null };
+  });
 }

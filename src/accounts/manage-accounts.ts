@@ -2,6 +2,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
+import { transact } from '../db/transact.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Micros } from '../lib/money.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -52,22 +53,24 @@ export async function createAccount(
   createLedgers: CreateLedgers,
   nowMs = systemClock.nowMs(),
 ): Promise<string> {
-  return database.write.transaction().execute((transaction) => createAccountIn(transaction, account, { createLedgers, nowMs }));
+  const { id } = await transact(database, (transaction) => createAccountIn(transaction, account, { createLedgers, nowMs }));
+  return id;
 }
 
-/** The same as a part of a larger transaction. */
+/** The same as a part of a larger transaction. `isNew`: there was none with this id. */
 export async function createAccountIn(
   transaction: Kysely<Tables>,
   { id = newIdWithPrefix('acc'), name, priceMultiplierPpm = listPricePpm, limits = {} }: NewAccount,
   { createLedgers, nowMs }: { readonly createLedgers: CreateLedgers; readonly nowMs: number },
-): Promise<string> {
+): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const made = await transaction
     .insertInto('accounts')
     .values({ id, name, created_at_ms: nowMs, price_multiplier_ppm: priceMultiplierPpm, ...limitColumnsOf(limits) })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst();
-  if (made.numInsertedOrUpdatedRows !== 0n) await createLedgers(transaction, { accountId: id, nowMs });
-  return id;
+  const isNew = made.numInsertedOrUpdatedRows !== 0n;
+  if (isNew) await createLedgers(transaction, { accountId: id, nowMs });
+  return { id, isNew };
 }
 
 export type AccountChange = {
@@ -103,7 +106,7 @@ export async function updateAccount(
   id: string,
   change: AccountChange,
 ): Promise<{ readonly before: AccountTerms; readonly after: AccountTerms } | null> {
-  return database.write.transaction().execute(async (transaction) => {
+  return transact(database, async (transaction) => {
     // A write that changes nothing locks the row on either database, so that what was before is what this change came upon.
     const lock = transaction.updateTable('accounts').set((eb) => ({ name: eb.ref('name') }));
     if ((await lock.where('id', '=', id).executeTakeFirst()).numUpdatedRows === 0n) return null;

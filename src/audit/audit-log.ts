@@ -1,5 +1,5 @@
 // Who changed what, and when: every change that was made in the dashboard or by a command. Append-only, in the database's own rules as well.
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { AuditLogTable } from '../db/schema.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
@@ -7,8 +7,6 @@ import { systemClock } from '../lib/clock.ts';
 
 /** What is said of a change. Secrets never stand in it. */
 export type Change = {
-  /** Of a change that may be told of twice: it is noted once. Letters, digits and `_`, at most 64. Left out: a new one. */
-  readonly id?: string;
   /** `key.update`: the kind of thing, and what became of it. */
   readonly action: string;
   /** The id of the thing. */
@@ -42,29 +40,27 @@ export type AuditEntry = {
   readonly after: unknown;
 };
 
+type Told = { readonly actor: Actor; readonly change: Change; readonly accountId: string | null };
+
 /** `write` may be a transaction: then the note is made with the change or not at all. */
-export async function recordChange(
-  { write }: Pick<Database, 'write'>,
-  { actor, change, accountId }: { readonly actor: Actor; readonly change: Change; readonly accountId: string | null },
-  nowMs = systemClock.nowMs(),
-): Promise<void> {
-  await write
-    .insertInto('audit_log')
-    .values({
-      id: change.id ?? newIdWithPrefix('aud'),
-      actor_kind: actor.kind,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      address: actor.address,
-      account_id: change.accountId === undefined ? accountId : change.accountId,
-      action: change.action,
-      subject: change.subject,
-      before: change.before && JSON.stringify(change.before),
-      after: change.after && JSON.stringify(change.after),
-      created_at_ms: nowMs,
-    })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
+export async function recordChange({ write }: Pick<Database, 'write'>, told: Told, nowMs = systemClock.nowMs()): Promise<void> {
+  await write.insertInto('audit_log').values(auditRowOf(told, nowMs)).execute();
+}
+
+export function auditRowOf({ actor, change, accountId }: Told, nowMs: number): Insertable<AuditLogTable> {
+  return {
+    id: newIdWithPrefix('aud'),
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    address: actor.address,
+    account_id: change.accountId === undefined ? accountId : change.accountId,
+    action: change.action,
+    subject: change.subject,
+    before: change.before && JSON.stringify(change.before),
+    after: change.after && JSON.stringify(change.after),
+    created_at_ms: nowMs,
+  };
 }
 
 export type AuditQuery = {

@@ -7,7 +7,7 @@ import type { PaymentBookingsTable, PaymentsTable, Tables } from '../db/schema.t
 import type { Clock } from '../lib/clock.ts';
 import { type Micros, micros } from '../lib/money.ts';
 import { type Part, type PaymentEvent, positionOf } from './position.ts';
-import type { PaymentNews } from './read-event.ts';
+import type { PaidCheckout, PaymentNews } from './read-event.ts';
 
 type Adjustment = {
   readonly type: 'credit' | 'debit';
@@ -56,6 +56,7 @@ export class Payments {
         .updateTable('top_ups')
         .set({ state: news.state })
         .where('id', '=', news.topUpId)
+        .where('checkout_id', '=', news.checkoutId)
         .where('state', 'in', ['open', 'processing'])
         .execute();
       return;
@@ -63,30 +64,38 @@ export class Payments {
     await write.transaction().execute(async (transaction) => {
       await lockPayment(transaction, news.paymentId);
       await writeEvent(transaction, news, this.#options.clock.nowMs());
-      if (news.checkout) await markPaid(transaction, news, news.checkout.topUpId);
+      if (news.checkout) await markPaid(transaction, news, news.checkout);
       await this.#decide(transaction, news.paymentId);
     });
     await this.#book(news.paymentId);
   }
 
-  /** An operator's word on a payment that was not credited by itself. Returns what it is now, or null when there is nothing to decide. */
-  async resolve(paymentId: string, decision: Decision): Promise<PaymentListing | null> {
+  /**
+   * An operator's word on a payment that was not credited by itself. `note` is called in the transaction of the decision. Returns what it is
+   * now, or null when there is nothing to decide.
+   */
+  async resolve(
+    paymentId: string,
+    decision: Decision,
+    note: (transaction: Transaction<Tables>, payment: PaymentListing) => Promise<void>,
+  ): Promise<PaymentListing | null> {
     const resolved = await this.#options.database.write.transaction().execute(async (transaction) => {
       await touch(transaction, paymentId);
       const payment = await findPayment(transaction, paymentId);
-      if (!payment || !canBe(payment, decision)) return false;
+      if (!payment || !canBe(payment, decision)) return null;
       const columns =
         decision.kind === 'assign'
           ? ({ decision: 'assigned', account_id: decision.accountId, decided_note: decision.note } as const)
           : ({ decision: 'dismissed', decided_note: decision.note } as const);
       await transaction.updateTable('payments').set(columns).where('id', '=', paymentId).execute();
       if (decision.kind === 'assign' && payment.top_up_id !== null) await setTopUpState(transaction, payment.top_up_id, 'paid');
+      const listing = toListing((await findPayment(transaction, paymentId))!);
+      await note(transaction, listing);
       await this.#decide(transaction, paymentId);
-      return true;
+      return listing;
     });
-    if (!resolved) return null;
-    await this.#book(paymentId);
-    return toListing((await findPayment(this.#options.database.read, paymentId))!);
+    if (resolved) await this.#book(paymentId);
+    return resolved;
   }
 
   /** Tells the ledger what a gateway that ended in between did not. */
@@ -238,14 +247,11 @@ async function writeEvent(
 async function markPaid(
   transaction: Transaction<Tables>,
   { paymentId, event }: Extract<PaymentNews, { kind: 'payment' }>,
-  topUpId: string | null,
+  checkout: PaidCheckout,
 ): Promise<void> {
   const payment = (await findPayment(transaction, paymentId))!;
   if (payment.paid_at_ms !== null) return;
-  const topUp =
-    topUpId === null
-      ? undefined
-      : await transaction.selectFrom('top_ups').selectAll().where('id', '=', topUpId).executeTakeFirst();
+  const topUp = await findTopUpOf(transaction, checkout);
   const problem = !topUp
     ? 'unknown-account'
     : event.currency !== 'usd'
@@ -260,6 +266,18 @@ async function markPaid(
     .where('id', '=', paymentId)
     .execute();
   if (topUp) await setTopUpState(transaction, topUp.id, problem === null ? 'paid' : 'processing');
+}
+
+/** Only that which the checkout was made for: whoever pays by another way with its reference has not paid it. */
+async function findTopUpOf(transaction: Transaction<Tables>, { id, reference, metadata }: PaidCheckout) {
+  if (reference === null || reference !== metadata.topUpId || metadata.accountId === null) return undefined;
+  return transaction
+    .selectFrom('top_ups')
+    .selectAll()
+    .where('id', '=', reference)
+    .where('checkout_id', '=', id)
+    .where('account_id', '=', metadata.accountId)
+    .executeTakeFirst();
 }
 
 async function setTopUpState(transaction: Transaction<Tables>, topUpId: string, state: 'paid' | 'processing'): Promise<void> {

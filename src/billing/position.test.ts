@@ -26,6 +26,11 @@ test('refunds are told as sums: the newest sum counts, whenever it arrives', () 
   assert.equal(worth([first, second, second]), 3);
 });
 
+test('a refund takes no more than was paid', () => {
+  assert.equal(worth([event('charge.refunded', 11, 10)]), 0);
+  assert.equal(worth([event('charge.refunded', 900, 10), event('refund.failed', 1, 20, { beganAtMs: 10_000 })]), 0);
+});
+
 test('a refund that failed is given back, once, and not when a newer sum leaves it out already', () => {
   const refunded = event('charge.refunded', 5, 10);
   const failed = event('refund.failed', 5, 30, { beganAtMs: 10_000 });

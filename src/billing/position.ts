@@ -49,13 +49,13 @@ export function positionOf(
   const known = events.map(inCurrency);
   return {
     payment: paid.amountMicros,
-    refund: negative(refundedMicros(known)),
+    refund: negative(refundedMicros(known, paid.amountMicros)),
     dispute: negative(disputedMicros(known)),
   };
 }
 
-/** The newest sum that Stripe gave, without refunds that failed after it was given. */
-function refundedMicros(events: readonly PaymentEvent[]): number {
+/** The newest sum that Stripe gave, without refunds that failed after it was given; no more than was paid. */
+function refundedMicros(events: readonly PaymentEvent[], paidMicros: Micros): number {
   const sums = events.filter(({ type }) => type === 'charge.refunded');
   const newest = sums
     .toSorted((one, other) => one.happenedAtMs - other.happenedAtMs || one.amountMicros - other.amountMicros)
@@ -65,7 +65,7 @@ function refundedMicros(events: readonly PaymentEvent[]): number {
   const missing = failed.filter(
     (refund) => refund.beganAtMs <= newest.happenedAtMs && newest.happenedAtMs <= refund.happenedAtMs,
   );
-  return Math.max(0, newest.amountMicros - sumOf(missing));
+  return Math.min(Math.max(0, newest.amountMicros - sumOf(missing)), paidMicros);
 }
 
 function disputedMicros(events: readonly PaymentEvent[]): number {

@@ -10,10 +10,23 @@ export type PaymentNews =
       readonly paymentId: string;
       readonly event: PaymentEvent;
       /** Of a checkout that was paid; null: it is about a payment that we must know otherwise. */
-      readonly checkout: { readonly topUpId: string | null } | null;
+      readonly checkout: PaidCheckout | null;
     }
   /** Of a checkout that is not paid. */
-  | { readonly kind: 'top-up'; readonly topUpId: string; readonly state: 'processing' | 'failed' | 'expired' };
+  | {
+      readonly kind: 'top-up';
+      readonly topUpId: string;
+      readonly checkoutId: string;
+      readonly state: 'processing' | 'failed' | 'expired';
+    };
+
+/** What a checkout says of itself. Its reference may be anybody's words: a payment link takes it from its address. */
+export type PaidCheckout = {
+  readonly id: string;
+  readonly reference: string | null;
+  /** As whoever made the checkout wrote it. */
+  readonly metadata: { readonly topUpId: string | null; readonly accountId: string | null };
+};
 
 /** null: nothing that concerns us. Throws RangeError when an amount is none. */
 export function readEvent(event: Stripe.Event): PaymentNews | null {
@@ -62,11 +75,14 @@ function readCheckout(event: CheckoutEvent, session: Stripe.Checkout.Session): P
     currency: currency ?? '',
     created,
   });
-  return news && { ...news, checkout: { topUpId: session.client_reference_id } };
+  const { account = null, top_up: topUpId = null } = session.metadata ?? {};
+  const checkout = { id, reference: session.client_reference_id, metadata: { topUpId, accountId: account } };
+  return news && { ...news, checkout };
 }
 
 function readUnpaid(session: Stripe.Checkout.Session, state: 'processing' | 'failed' | 'expired'): PaymentNews | null {
-  return session.client_reference_id === null ? null : { kind: 'top-up', topUpId: session.client_reference_id, state };
+  const { id: checkoutId, client_reference_id: topUpId } = session;
+  return topUpId === null ? null : { kind: 'top-up', topUpId, checkoutId, state };
 }
 
 type Told = {

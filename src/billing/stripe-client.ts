@@ -16,11 +16,14 @@ type CheckoutRequest = {
   readonly cancelUrl: string;
 };
 
+/** Stripe's id, and the address where it is paid. */
+export type Checkout = { readonly id: string; readonly url: string };
+
 export type StripeClient = {
   /**
-   * The address where the top-up is paid; the same one for the same top-up. Throws when Stripe cannot be reached (`isAway`) or refuses.
+   * The checkout where the top-up is paid; the same one for the same top-up. Throws when Stripe cannot be reached (`isAway`) or refuses.
    */
-  readonly createCheckout: (request: CheckoutRequest) => Promise<string>;
+  readonly createCheckout: (request: CheckoutRequest) => Promise<Checkout>;
   /** null: the signature is wrong, or older than Stripe's own bound of five minutes. */
   readonly readSigned: (body: Buffer, signature: string) => Promise<Stripe.Event | null>;
 };
@@ -34,9 +37,9 @@ export function createStripeClient(settings: StripeSettings): StripeClient {
   return {
     createCheckout: async (request) => {
       const stripe = await load();
-      const { url } = await stripe.checkout.sessions.create(checkoutParameters(request), { idempotencyKey: request.topUpId });
+      const { id, url } = await stripe.checkout.sessions.create(checkoutParameters(request), { idempotencyKey: request.topUpId });
       if (url === null) throw new Error('Stripe made a checkout without an address');
-      return url;
+      return { id, url };
     },
     readSigned: async (body, signature) => {
       const { webhooks, errors } = await load();

@@ -1,7 +1,7 @@
 // `tollgate accounts …`
 import {
   type AccountChange,
-  createAccount,
+  createAccountIn,
   listAccounts,
   raiseCacheGeneration,
   readTerms,
@@ -15,11 +15,12 @@ import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { dropBodies } from '../idempotency/purge.ts';
 import type { Micros } from '../lib/money.ts';
+import { systemClock } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import { createLedgers } from '../ledger/create-ledgers.ts';
 import { openLedgerInProcess } from '../ledger/open-ledger.ts';
-import { noteChange } from './audit.ts';
+import { changesBy } from './audit.ts';
 import { resolveModelId, withInstallation, type Installation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, type OrNone } from './parse.ts';
@@ -30,13 +31,14 @@ type NewAccount = JsonOption &
 
 export async function createAccountCommand({ name, creditUsd, priceMultiplier, ...options }: NewAccount): Promise<void> {
   await withInstallation(async (installation) => {
-    const id = await createAccount(
-      installation.database,
-      { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) },
-      createLedgers,
-    );
-    const after = await readTerms(installation.database.read, id);
-    await noteAccount(installation.database, 'create', { accountId: id, before: null, after });
+    const account = { name, priceMultiplierPpm: priceMultiplier, limits: requestLimitsOf(options) };
+    const id = await changesBy('accounts create', installation.database).commit(async ({ write }) => {
+      const made = await createAccountIn(write, account, { createLedgers, nowMs: systemClock.nowMs() });
+      return {
+        result: made.id,
+        change: changeOfAccount('create', made.id, { before: null, after: await readTerms(write, made.id) }),
+      };
+    });
     if (creditUsd !== undefined) {
       await adjust(installation, { type: 'credit', accountId: id, mode: 'live', amountMicros: creditUsd, note: 'first credit' });
     }
@@ -69,10 +71,12 @@ type AccountOptions = JsonOption &
 export async function updateAccountCommand(accountId: string, options: AccountOptions): Promise<void> {
   await withInstallation(async ({ config, database }) => {
     const change = changeOf(config, options);
-    const changed = await updateAccount(database, accountId, change);
-    if (!changed) throw noAccount(accountId);
-    const fields = changedFields(changed.before, changed.after);
-    if (fields) await noteAccount(database, 'update', { accountId, ...fields });
+    await changesBy('accounts update', database).commit(async (changing) => {
+      const terms = await updateAccount(changing, accountId, change);
+      if (!terms) throw noAccount(accountId);
+      const fields = changedFields(terms.before, terms.after);
+      return { result: null, change: fields && changeOfAccount('update', accountId, fields) };
+    });
     const erased = options.retainResponses === 'off' ? await eraseResponses(database, accountId) : {};
     const done = `Account ${accountId} is changed; a running gateway follows within seconds.`;
     printResult(options, { id: accountId, ...erased }, done);
@@ -81,9 +85,11 @@ export async function updateAccountCommand(accountId: string, options: AccountOp
 
 export async function purgeAccountCommand(accountId: string, options: JsonOption): Promise<void> {
   await withInstallation(async ({ database }) => {
-    if (!(await raiseCacheGeneration(database, accountId))) throw noAccount(accountId);
+    await changesBy('accounts purge', database).commit(async (changing) => {
+      if (!(await raiseCacheGeneration(changing, accountId))) throw noAccount(accountId);
+      return { result: null, change: changeOfAccount('purge', accountId, { before: null, after: null }) };
+    });
     const erased = await eraseResponses(database, accountId);
-    await noteAccount(database, 'purge', { accountId, before: null, after: erased });
     const done =
       `${erased.cached_responses_erased} cached answers and ${erased.replayed_responses_erased} answers kept for replay are erased. ` +
       'No gateway serves them any more: one that runs follows within seconds.';
@@ -165,25 +171,25 @@ async function adjust(
   const ledger = await openLedgerInProcess(database.url);
   try {
     const entryId = newIdWithPrefix('ent');
-    const outcome = await ledger.submit({ type, entryId, ledgerId: ledgerIdOf(accountId, mode), amountMicros, note });
+    const after = { entry_id: entryId, mode, amount_micros: amountMicros, note };
+    const auditRow = changesBy(`accounts ${type}`, database).rowOf(changeOfAccount(type, accountId, { before: null, after }));
+    const ledgerId = ledgerIdOf(accountId, mode);
+    const outcome = await ledger.submit({ type, entryId, ledgerId, amountMicros, note, auditRow });
     if (outcome.type === 'unknown-ledger') throw noAccount(accountId);
     if (outcome.type !== 'credited' && outcome.type !== 'debited')
       throw new Error(`the ledger answered a ${type} with ${outcome.type}`);
-    const after = { entry_id: entryId, mode, amount_micros: amountMicros, note, available_micros: outcome.availableMicros };
-    await noteAccount(database, type, { accountId, before: null, after });
     return { entryId, availableMicros: outcome.availableMicros };
   } finally {
     await ledger.close();
   }
 }
 
-async function noteAccount(
-  database: Database,
+function changeOfAccount(
   command: 'create' | 'update' | 'purge' | 'credit' | 'debit',
-  { accountId, before, after }: Pick<Change, 'before' | 'after'> & { readonly accountId: string },
-): Promise<void> {
-  const change = { action: `account.${command}`, subject: accountId, accountId, before, after };
-  await noteChange(database, `accounts ${command}`, change);
+  accountId: string,
+  { before, after }: Pick<Change, 'before' | 'after'>,
+) {
+  return { action: `account.${command}`, subject: accountId, accountId, before, after };
 }
 
 function noAccount(accountId: string): CommandFailed {

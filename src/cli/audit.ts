@@ -1,13 +1,10 @@
 // What commands change is noted beside what is changed in the dashboard.
-import { recordChange, type Change } from '../audit/audit-log.ts';
+import { AuditedChanges } from '../audit/audited-changes.ts';
 import type { Database } from '../db/database.ts';
+import { systemClock } from '../lib/clock.ts';
 
 /** `command`: without the program's name, `keys create`. */
-export async function noteChange(
-  database: Database,
-  command: string,
-  change: Change & { readonly accountId: string | null },
-): Promise<void> {
+export function changesBy(command: string, database: Database): AuditedChanges {
   const actor = { kind: 'command', id: command, name: `tollgate ${command}`, address: null } as const;
-  await recordChange(database, { actor, change, accountId: change.accountId });
+  return new AuditedChanges({ database, actorOf: () => actor, accountId: null, clock: systemClock });
 }

@@ -2,12 +2,13 @@
 import { changedFields } from '../audit/changed-fields.ts';
 import { loadCatalog } from '../catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
+import type { Database } from '../db/database.ts';
 import { digestKeyFrom } from '../keys/key-text.ts';
 import { keyStateOf, listKeys, type KeyListing } from '../keys/list-keys.ts';
 import { createKey, revokeKey, setKeyDisabled, updateKey, type KeyControls, type KeyOutcome } from '../keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import { noteChange } from './audit.ts';
-import { resolveModelId, withInstallation, type Installation } from './installation.ts';
+import { changesBy } from './audit.ts';
+import { resolveModelId, withInstallation } from './installation.ts';
 import { CommandFailed, dollars, formatTable, printResult, type JsonOption } from './output.ts';
 import { none, orNull, type OrNone } from './parse.ts';
 import { requestLimitsOf, type RequestLimitOptions } from './request-limits.ts';
@@ -24,20 +25,13 @@ type LimitOptions = JsonOption &
 
 export async function createKeyCommand(options: LimitOptions & { account: string; mode: 'live' | 'test' }): Promise<void> {
   await withInstallation(async ({ config, database, secret }) => {
+    const { account: accountId, mode } = options;
     const controls = controlsOf(config, options);
-    const made = await createKey(database, digestKeyFrom(secret), {
-      accountId: options.account,
-      mode: options.mode,
-      ...controls,
-    });
-    if (!made) throw new CommandFailed(`there is no account ${options.account}; "tollgate accounts list" shows them`);
-    const { id, key, listing } = made;
-    await noteChange(database, 'keys create', {
-      action: 'key.create',
-      subject: id,
-      accountId: options.account,
-      before: null,
-      after: listing,
+    const { id, key } = await changesBy('keys create', database).commit(async (changing) => {
+      const made = await createKey(changing, digestKeyFrom(secret), { accountId, mode, ...controls });
+      if (!made) throw new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
+      const change = { action: 'key.create', subject: made.id, accountId, before: null, after: made.listing };
+      return { result: made, change };
     });
     printResult(options, { id, key }, `${key}\n\nThis is shown only now. The key's id is ${id}.`);
   });
@@ -59,47 +53,60 @@ export async function listKeysCommand(options: JsonOption & { account?: string }
 
 export async function updateKeyCommand(keyId: string, options: LimitOptions): Promise<void> {
   await withInstallation(async ({ config, database }) => {
-    const outcome = await updateKey(database, { keyId }, controlsOf(config, options));
-    const key = await noteOutcome(database, outcome, { keyId, command: 'update' });
+    const controls = controlsOf(config, options);
+    const change = (changing: Database) => updateKey(changing, { keyId }, controls);
+    const key = await commitKeyChange({ database, keyId, command: 'update' }, change);
     printResult(options, key, `Key ${keyId} is changed; a running gateway follows within seconds.`);
   });
 }
 
 export async function disableKeyCommand(keyId: string, options: JsonOption): Promise<void> {
   await withInstallation(async ({ database }) => {
-    const key = await noteOutcome(database, await setKeyDisabled(database, { keyId }, true), { keyId, command: 'disable' });
+    const change = (changing: Database) => setKeyDisabled(changing, { keyId }, true);
+    const key = await commitKeyChange({ database, keyId, command: 'disable' }, change);
     printResult(options, key, `Key ${keyId} is disabled; a running gateway refuses it within seconds.`);
   });
 }
 
 export async function enableKeyCommand(keyId: string, options: JsonOption): Promise<void> {
   await withInstallation(async ({ database }) => {
-    const key = await noteOutcome(database, await setKeyDisabled(database, { keyId }, false), { keyId, command: 'enable' });
+    const change = (changing: Database) => setKeyDisabled(changing, { keyId }, false);
+    const key = await commitKeyChange({ database, keyId, command: 'enable' }, change);
     printResult(options, key, `Key ${keyId} is enabled; a running gateway takes it within seconds.`);
   });
 }
 
 export async function revokeKeyCommand(keyId: string, options: JsonOption): Promise<void> {
   await withInstallation(async ({ database }) => {
-    const outcome = await revokeKey(database, { keyId });
-    const key = outcome.kind === 'revoked' ? outcome.key : await noteOutcome(database, outcome, { keyId, command: 'revoke' });
+    const change = (changing: Database) => revokeKey(changing, { keyId });
+    const key = await commitKeyChange({ database, keyId, command: 'revoke' }, change);
     printResult(options, key, `Key ${keyId} is revoked; a running gateway refuses it within seconds.`);
   });
 }
 
-/** Returns the key as it is now. */
-async function noteOutcome(
-  database: Installation['database'],
-  outcome: KeyOutcome,
-  { keyId, command }: { readonly keyId: string; readonly command: 'update' | 'disable' | 'enable' | 'revoke' },
+type KeyCommand = {
+  readonly database: Database;
+  readonly keyId: string;
+  readonly command: 'update' | 'disable' | 'enable' | 'revoke';
+};
+
+/** Returns the key as it is then; revoking one that is revoked changes nothing. */
+function commitKeyChange(
+  { database, keyId, command }: KeyCommand,
+  change: (changing: Database) => Promise<KeyOutcome>,
 ): Promise<KeyListing> {
-  if (outcome.kind === 'unknown') throw new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
-  if (outcome.kind === 'revoked') throw new CommandFailed(`key ${keyId} is revoked, for good; make another`);
-  const { before, after } = outcome;
-  const fields = changedFields(before, after);
-  const change = { action: `key.${command}`, subject: keyId, accountId: after.account_id };
-  if (fields) await noteChange(database, `keys ${command}`, { ...change, ...fields });
-  return after;
+  return changesBy(`keys ${command}`, database).commit(async (changing) => {
+    const outcome = await change(changing);
+    if (outcome.kind === 'unknown') throw new CommandFailed(`there is no key ${keyId}; "tollgate keys list" shows their ids`);
+    if (outcome.kind === 'revoked') {
+      if (command === 'revoke') return { result: outcome.key, change: null };
+      throw new CommandFailed(`key ${keyId} is revoked, for good; make another`);
+    }
+    const { before, after } = outcome;
+    const fields = changedFields(before, after);
+    const note = { action: `key.${command}`, subject: keyId, accountId: after.account_id };
+    return { result: after, change: fields && { ...note, ...fields } };
+  });
 }
 
 function controlsOf(config: Config, options: LimitOptions): KeyControls {

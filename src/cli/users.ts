@@ -6,9 +6,11 @@ import type { Role } from '../db/schema.ts';
 import { createLedgers } from '../ledger/create-ledgers.ts';
 import { createFirstRunLink } from '../users/first-run.ts';
 import { invite } from '../users/invitations.ts';
+import { type Mail, sendMail } from '../users/mail.ts';
+import { secondFactorMail } from '../users/messages.ts';
 import { createResetLink } from '../users/password-reset.ts';
 import { findUser, listUsers, normalizeEmail, removeSecondFactor } from '../users/user-records.ts';
-import { noteChange } from './audit.ts';
+import { changesBy } from './audit.ts';
 import { withInstallation } from './installation.ts';
 import { CommandFailed, formatTable, printResult, type JsonOption } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -34,22 +36,19 @@ type LinkOptions = JsonOption & { readonly account?: string; readonly role: Role
 export async function createLinkCommand(address: string, { account, role, ...options }: LinkOptions): Promise<void> {
   await withInstallation(async ({ config, database }) => {
     const email = checkEmail(address);
-    const accountId = account ?? (await makeAccountFor(database, email));
-    const [known] = await findAccounts(database, [accountId]);
-    if (!known) throw new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
-    const { id, token } = await invite(database, { accountId, email, role, invitedBy: null, mailed: false }, systemClock.nowMs());
-    await noteChange(database, 'users create-link', {
-      action: 'invitation.create',
-      subject: id,
-      accountId,
-      before: null,
-      after: { email, role },
+    const { accountId, name, token } = await changesBy('users create-link', database).commit(async (changing) => {
+      const into = account === undefined ? await makeAccountFor(changing, email) : await findAccountOrFail(changing, account);
+      const invitation = { accountId: into.id, email, role, invitedBy: null, mailed: false };
+      const links = (await invite(changing, invitation, systemClock.nowMs()))!;
+      const note = { action: 'invitation.create', subject: links.id, accountId: into.id, before: null };
+      const after = { email, role, ...(account === undefined && { account_created: into.name }) };
+      return { result: { accountId: into.id, name: into.name, token: links.token }, change: { ...note, after } };
     });
     const link = linkTo(config, `/invitation?token=${token}`);
     printResult(
       options,
       { email, account_id: accountId, role, link },
-      `Give this link to ${email}. It works once, for seven days, and leads into the account ${known.name} as ${role}:\n${link}`,
+      `Give this link to ${email}. It works once, for seven days, and leads into the account ${name} as ${role}:\n${link}`,
     );
   });
 }
@@ -61,17 +60,16 @@ export async function resetPasswordCommand(address: string, options: ResetOption
     const email = checkEmail(address);
     const user = await findUser(database, { email });
     if (!user) throw new CommandFailed(`there is no user ${email}; "tollgate users list" shows them`);
-    if (options.removeSecondFactor) {
-      await database.write.transaction().execute((transaction) => removeSecondFactor(transaction, user.id));
-    }
-    const token = await createResetLink(database, { user, mailed: false }, systemClock.nowMs());
-    await noteChange(database, 'users reset-password', {
-      action: 'user.reset-link',
-      subject: user.id,
-      accountId: null,
-      before: null,
-      after: { email, ...(options.removeSecondFactor && { second_factor: false }) },
+    const token = await changesBy('users reset-password', database).commit(async (changing) => {
+      if (options.removeSecondFactor) await removeSecondFactor(changing.write, user.id);
+      const after = { email, ...(options.removeSecondFactor && { second_factor: false }) };
+      return {
+        result: await createResetLink(changing, { user, mailed: false }, systemClock.nowMs()),
+        change: { action: 'user.reset-link', subject: user.id, before: null, after },
+      };
     });
+    if (options.removeSecondFactor && user.hasSecondFactor)
+      await mailIfPossible(config, { to: email, ...secondFactorMail('off') });
     const link = linkTo(config, `/reset-password?token=${token}`);
     printResult(options, { email, link }, `Give this link to ${email}. It works once, for 24 hours:\n${link}`);
   });
@@ -79,17 +77,35 @@ export async function resetPasswordCommand(address: string, options: ResetOption
 
 export async function firstRunLinkCommand(options: JsonOption): Promise<void> {
   await withInstallation(async ({ config, database }) => {
-    const token = await createFirstRunLink(database, systemClock.nowMs());
-    if (token === null) throw new CommandFailed('there are users already; "tollgate users create-link" lets further ones in');
+    const token = await changesBy('users first-run-link', database).commit(async (changing) => {
+      const result = await createFirstRunLink(changing, systemClock.nowMs());
+      if (result === null) throw new CommandFailed('there are users already; "tollgate users create-link" lets further ones in');
+      return { result, change: { action: 'user.first-run-link', subject: 'first user', before: null, after: null } };
+    });
     const link = linkTo(config, `/first-run?token=${token}`);
     printResult(options, { link }, `Whoever opens this link first becomes operator. It works once, for 24 hours:\n${link}`);
   });
 }
 
-async function makeAccountFor(database: Database, email: string): Promise<string> {
-  return database.write
-    .transaction()
-    .execute((transaction) => createAccountIn(transaction, { name: email }, { createLedgers, nowMs: systemClock.nowMs() }));
+async function makeAccountFor({ write }: Database, name: string) {
+  const { id } = await createAccountIn(write, { name }, { createLedgers, nowMs: systemClock.nowMs() });
+  return { id, name };
+}
+
+async function findAccountOrFail(database: Database, id: string) {
+  const [account] = await findAccounts(database, [id]);
+  if (!account) throw new CommandFailed(`there is no account ${id}; "tollgate accounts list" shows them`);
+  return account;
+}
+
+/** What was done is done, whether or not the mail server can be reached. */
+async function mailIfPossible({ smtp }: Config, mail: Mail): Promise<void> {
+  if (!smtp) return;
+  try {
+    await sendMail(smtp, mail);
+  } catch (error) {
+    process.stderr.write(`The user could not be told by e-mail: ${(error as Error).message}\n`);
+  }
 }
 
 function checkEmail(address: string): string {

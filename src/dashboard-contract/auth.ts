@@ -1,6 +1,6 @@
 // Signing in, up and out, and the links that lead there. Cookies are the server's affair: no answer holds a token of a session.
 import { Type } from 'typebox';
-import type { Done, Role } from './common.ts';
+import { type Done, type Role, SecondFactorCode } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 const Email = Type.String({ maxLength: 254 });
@@ -29,7 +29,7 @@ export const authEndpoints = {
   }),
   'POST /auth/second-factor': endpoint<Done>()({
     access: 'public',
-    body: Type.Object({ code: Type.String({ maxLength: 50 }), kind: Type.Optional(Type.Enum(['totp', 'backup'])) }),
+    body: Type.Object(SecondFactorCode),
   }),
   'POST /auth/sign-out': endpoint<Done>()({ access: 'public' }),
   /** `check-email`: with a mail server, whether or not the address is known. */
@@ -48,7 +48,8 @@ export const authEndpoints = {
     access: 'public',
     body: Type.Object({ token: Token, password: Password }),
   }),
-  'POST /auth/verify-email': endpoint<{ readonly email: string }>()({ access: 'public', body: Type.Object({ token: Token }) }),
+  /** By the user whose address it is. */
+  'POST /auth/verify-email': endpoint<{ readonly email: string }>()({ access: 'user', body: Type.Object({ token: Token }) }),
   'POST /auth/verify-email/send': endpoint<Done>()({ access: 'user' }),
   'POST /auth/invitation': endpoint<InvitationInfo>()({ access: 'public', body: Type.Object({ token: Token }) }),
   /** `name` and `password`: of somebody who becomes a user by it. */

@@ -9,6 +9,12 @@ export type Mode = Static<typeof Mode>;
 export const RoleName = Type.Enum(['member', 'admin', 'owner']);
 export type Role = Static<typeof RoleName>;
 
+/** A code of the app, or a backup code. */
+export const SecondFactorCode = {
+  code: Type.String({ maxLength: 50 }),
+  kind: Type.Optional(Type.Enum(['totp', 'backup'])),
+};
+
 /** For lists that grow. */
 export const PageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),

@@ -32,7 +32,7 @@ export const operatorUsersEndpoints = {
   /** A link for a new password, to be handed over. It works once, for 24 hours. */
   'POST /operator/users/:user/reset-link': endpoint<{ readonly link: string }>()({ access: 'operator' }),
   'GET /operator/accounts/:account/members': endpoint<{ readonly data: readonly AccountMember[] }>()({ access: 'operator' }),
-  /** `link`: to be handed over; sent by e-mail, too, where there is a mail server. */
+  /** `link`: to be handed over. `mailed`: another one was sent to the address. */
   'POST /operator/accounts/:account/invitations': endpoint<{
     readonly id: string;
     readonly link: string;

@@ -1,6 +1,6 @@
 // A user's own settings, and those of an account: its name, its members and who is invited.
 import { Type } from 'typebox';
-import { RoleName, type Done, type Role } from './common.ts';
+import { RoleName, SecondFactorCode, type Done, type Role } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 const Password = Type.String({ maxLength: 1_000 });
@@ -63,7 +63,7 @@ export type PendingInvitation = {
   readonly expires_at: string;
 };
 
-/** The link is shown now or never. */
+/** The link is shown now or never. `mailed`: another one was sent to the address. */
 export type NewInvitation = { readonly id: string; readonly link: string; readonly mailed: boolean };
 
 export const settingsEndpoints = {
@@ -91,10 +91,14 @@ export const settingsEndpoints = {
     access: 'user',
     body: Type.Object({ code: Type.String({ maxLength: 50 }) }),
   }),
-  'POST /profile/second-factor/disable': endpoint<Done>()({ access: 'user', body: Type.Object({ password: Password }) }),
+  /** The password alone would let whoever has it do away with what stands beside it. */
+  'POST /profile/second-factor/disable': endpoint<Done>()({
+    access: 'user',
+    body: Type.Object({ password: Password, ...SecondFactorCode }),
+  }),
   'POST /profile/second-factor/backup-codes': endpoint<{ readonly backup_codes: readonly string[] }>()({
     access: 'user',
-    body: Type.Object({ password: Password }),
+    body: Type.Object({ password: Password, ...SecondFactorCode }),
   }),
 
   'GET /accounts/:account/settings': endpoint<AccountSettings>()({ access: 'member' }),

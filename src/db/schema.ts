@@ -367,7 +367,9 @@ export type TopUpsTable = {
   user_id: string;
   amount_micros: Micros;
   state: 'open' | 'processing' | 'failed' | 'expired' | 'paid';
-  /** Where it is paid; null: Stripe has not answered yet. */
+  /** Stripe's id of the checkout that was made for it; null: Stripe has not answered yet. */
+  checkout_id: string | null;
+  /** Where it is paid. */
   checkout_url: string | null;
   created_at_ms: number;
 };
@@ -516,8 +518,8 @@ type InvitationsTable = {
   email: string;
   role: Role;
   token_digest: string;
-  /** Whether its link went to the address by e-mail, so that following it proves the address. */
-  mailed: Flag;
+  /** Of a second link, which went to the address alone: following it proves the address. null: there is none. */
+  mailed_token_digest: string | null;
   /** null: an operator, by command. */
   invited_by: string | null;
   created_at_ms: number;

@@ -2,6 +2,7 @@
 import type { Selectable, Updateable } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { ApiKeysTable } from '../db/schema.ts';
+import { transact } from '../db/transact.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Micros } from '../lib/money.ts';
 import { generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
@@ -37,7 +38,7 @@ export async function createKey(
   { accountId, mode, ...controls }: KeyControls & { readonly accountId: string; readonly mode: 'live' | 'test' },
   nowMs = systemClock.nowMs(),
 ): Promise<NewKey | null> {
-  const account = await database.read.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst();
+  const account = await database.write.selectFrom('accounts').select('id').where('id', '=', accountId).executeTakeFirst();
   if (!account) return null;
   const id = newIdWithPrefix('key');
   const key = generateKeyText(mode);
@@ -97,7 +98,7 @@ async function changeKey(
   { keyId, accountId }: KeyPlace,
   columnsFor: (before: Selectable<ApiKeysTable>) => Columns,
 ): Promise<KeyOutcome> {
-  return database.write.transaction().execute(async (transaction) => {
+  return transact(database, async (transaction) => {
     // A write that changes nothing locks the row on either database, so that what was before is what this change came upon.
     let lock = transaction.updateTable('api_keys').set((eb) => ({ name: eb.ref('name') }));
     lock = lock.where('id', '=', keyId);

@@ -5,7 +5,9 @@ import type { Database } from '../db/database.ts';
 import { type Clock, timeLimit } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { isInvited } from './invitations.ts';
-import { backupCodeDigest, oidcProviderId, openLibrary, type Library } from './library.ts';
+import type { OwnChangeRow } from './audited-links.ts';
+import { backupCodeDigest, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
+import { oidcProviderId, openLibrary, type Library, type LibraryInput } from './library.ts';
 import { addressHeader } from './library-options.ts';
 import { digestOf } from './one-time-link.ts';
 import { giveOwnAccount, payPromisedCredit, type CreditOnce, type MakeAccount } from './own-account.ts';
@@ -32,6 +34,7 @@ export type AuthenticationInput = {
   readonly log: Logger;
   readonly makeAccount: MakeAccount;
   readonly creditOnce: CreditOnce;
+  readonly ownChangeRow: OwnChangeRow;
   readonly clock: Clock;
 };
 
@@ -104,7 +107,7 @@ export class Authentication {
     const response =
       kind === 'totp'
         ? await api.verifyTOTP({ body: { code }, headers, asResponse: true })
-        : await api.verifyBackupCode({ body: { code: this.#digest(code) }, headers, asResponse: true });
+        : await api.verifyBackupCode({ body: { code: backupCodeDigest(this.#input.secret, code) }, headers, asResponse: true });
     if (!response.ok) {
       const { code: reason } = (await response.clone().json()) as { readonly code?: string };
       wrongUnlessBroken(response, 'check a code');
@@ -153,39 +156,45 @@ export class Authentication {
     return { result: { uri: answer.totpURI, secret, backupCodes: answer.backupCodes }, cookies: response.headers.getSetCookie() };
   }
 
+  /** `database`: in the transaction of the change. */
   async confirmSecondFactor(
+    database: Database,
     client: Client,
     { userId, code }: { readonly userId: string; readonly code: string },
   ): Promise<WithCookies<'done' | 'wrong'>> {
-    const { api } = await this.#library(client);
+    // Whoever has a session has had what a sign-in gives.
+    const { api } = await openLibrary({ ...this.#settings(client), database, onSignIn: async () => {} });
     const response = await api.verifyTOTP({ body: { code }, headers: headersOf(client), asResponse: true });
     if (!response.ok) return { result: wrongUnlessBroken(response, 'confirm a second factor'), cookies: [] };
-    await this.#useCode(userId, code);
+    await this.#useCode(userId, code, database);
     return { result: 'done', cookies: response.headers.getSetCookie() };
   }
 
-  async endSecondFactor(client: Client, password: string): Promise<WithCookies<'done' | 'wrong'>> {
+  /** Whether it is a code of the signed-in user's second factor, which must be on. One of the app's works once; a backup code is not used up. */
+  async isRightCode(
+    client: Client,
+    { kind, code, userId }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
+  ): Promise<boolean> {
+    if (kind === 'backup') {
+      const digests = await readBackupCodes(this.#input.database.read, userId);
+      return digests.includes(backupCodeDigest(this.#input.secret, code));
+    }
     const { api } = await this.#library(client);
-    const response = await api.disableTwoFactor({ body: { password }, headers: headersOf(client), asResponse: true });
-    if (!response.ok) return { result: wrongUnlessBroken(response, 'end a second factor'), cookies: [] };
-    return { result: 'done', cookies: response.headers.getSetCookie() };
+    const response = await api.verifyTOTP({ body: { code }, headers: headersOf(client), asResponse: true });
+    if (!response.ok) {
+      wrongUnlessBroken(response, 'check a code');
+      return false;
+    }
+    return this.#useCode(userId, code);
   }
 
-  /** Those there were do not work any more. */
-  async newBackupCodes(client: Client, password: string): Promise<readonly string[] | 'wrong'> {
-    const { api } = await this.#library(client);
-    const response = await api.generateBackupCodes({ body: { password }, headers: headersOf(client), asResponse: true });
-    if (!response.ok) return wrongUnlessBroken(response, 'make backup codes');
-    return ((await response.json()) as { readonly backupCodes: string[] }).backupCodes;
+  /** In the transaction of the change. Those there were do not work any more. null: there is no second factor. */
+  newBackupCodes({ write }: Pick<Database, 'write'>, userId: string): Promise<readonly string[] | null> {
+    return replaceBackupCodes(write, this.#input.secret, userId);
   }
 
   async backupCodesLeft(userId: string): Promise<number> {
-    const row = await this.#input.database.read
-      .selectFrom('user_two_factors')
-      .select('backup_codes')
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
-    return row ? (JSON.parse(row.backup_codes) as string[]).length : 0;
+    return (await readBackupCodes(this.#input.database.read, userId)).length;
   }
 
   /** Where to send the browser. `next`: a path of the dashboard to come back to. Throws ProviderAway. */
@@ -207,26 +216,35 @@ export class Authentication {
   }
 
   #library(client: Client, oidc: Config['oidc'] = null): Promise<Library> {
-    const { config, database, secret, publicUrl, clock } = this.#input;
-    const isSecure = client.isSecure || publicUrl().startsWith('https:');
-    const name = `${isSecure ? 'https' : 'http'} ${oidc === null ? '' : 'oidc'}`;
+    const name = `${this.isSecure(client) ? 'https' : 'http'} ${oidc === null ? '' : 'oidc'}`;
     let library = this.#libraries.get(name);
     if (!library) {
-      library = openLibrary({
-        database,
-        secret,
-        oidc,
-        isSecure,
-        baseUrl: publicUrl() + callbackPath,
-        appName: config.service.name,
-        refusalOf: (email) => this.#refusalOf(email),
-        onSignIn: (userId) => this.#onSignIn(userId),
-        clock,
-      });
+      library = openLibrary({ ...this.#settings(client), oidc });
       library.catch(() => this.#libraries.delete(name));
       this.#libraries.set(name, library);
     }
     return library;
+  }
+
+  /** Whether browsers come over https, so that cookies can be bound to it. */
+  isSecure(client: Pick<Client, 'isSecure'>): boolean {
+    return client.isSecure || this.#input.publicUrl().startsWith('https:');
+  }
+
+  #settings(client: Client): LibraryInput {
+    const { config, database, secret, publicUrl, ownChangeRow, clock } = this.#input;
+    return {
+      database,
+      secret,
+      ownChangeRow,
+      oidc: null,
+      isSecure: this.isSecure(client),
+      baseUrl: publicUrl() + callbackPath,
+      appName: config.service.name,
+      refusalOf: (email) => this.#refusalOf(email),
+      onSignIn: (userId) => this.#onSignIn(userId),
+      clock,
+    };
   }
 
   /** Apart from the one without, since making it asks the provider, which may be away: then the next call asks anew. */
@@ -258,7 +276,7 @@ export class Authentication {
   }
 
   async #giveOwnAccount(userId: string, makeAccount: MakeAccount): Promise<void> {
-    const { config, database, clock } = this.#input;
+    const { config, database, ownChangeRow, clock } = this.#input;
     const user = await database.read
       .selectFrom('users')
       .leftJoin('account_members', 'account_members.user_id', 'users.id')
@@ -268,21 +286,20 @@ export class Authentication {
     if (!user || user.own_account_id !== null || user.role !== null) return;
     if (await isInvited(database, user.email, clock.nowMs())) return;
     const promisedMicros = Math.round(config.signup.initial_credit_usd * 1_000_000);
-    await database.write
-      .transaction()
-      .execute((transaction) =>
-        giveOwnAccount(transaction, { id: userId, name: user.name }, { makeAccount, promisedMicros, nowMs: clock.nowMs() }),
-      );
-  }
-
-  #digest(code: string): string {
-    return backupCodeDigest(this.#input.secret, code.trim());
+    const { name, email } = user;
+    await database.write.transaction().execute(async (transaction) => {
+      const terms = { makeAccount, promisedMicros, nowMs: clock.nowMs() };
+      const accountId = await giveOwnAccount(transaction, { id: userId, name }, terms);
+      if (accountId === null) return;
+      const after = { owner: email };
+      const row = ownChangeRow({ action: 'account.create', user: { id: userId, email }, accountId, after });
+      await transaction.insertInto('audit_log').values(row).execute();
+    });
   }
 
   /** Whether it is the first time. */
-  async #useCode(userId: string, code: string): Promise<boolean> {
+  async #useCode(userId: string, code: string, { write }: Pick<Database, 'write'> = this.#input.database): Promise<boolean> {
     const nowMs = this.#input.clock.nowMs();
-    const { write } = this.#input.database;
     await write
       .deleteFrom('used_codes')
       .where('used_at_ms', '<', nowMs - 2 * codeLifetimeMs)

@@ -1,5 +1,6 @@
 // Proving that an address is a user's: by a link that was sent there. Also how a user changes to another address.
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { createLink, useLink } from './one-time-link.ts';
 import { changeEmail, isTaken, normalizeEmail } from './user-records.ts';
 
@@ -12,22 +13,30 @@ export async function createProofLink(
   return createLink(database, { kind: 'verify-email', userId, email: normalizeEmail(email) }, nowMs);
 }
 
-export type ProvenEmail = { readonly userId: string; readonly email: string; readonly before: string };
+export type ProvenEmail = { readonly email: string; readonly before: string };
 
-/** The address is the user's from now on. null: the link is used or has expired, or the address has become somebody else's. */
-export async function proveEmail(database: Database, token: string, nowMs: number): Promise<ProvenEmail | null> {
+/**
+ * The address is the user's from now on. `userId`: who follows the link, since nobody but the user may confirm that the address is his: what
+ * somebody else signed up with is not confirmed by a click of the address's owner. null: the link is another user's, is used or has
+ * expired, or the address has become somebody else's.
+ */
+export async function proveEmail(
+  database: Database,
+  { token, userId }: { readonly token: string; readonly userId: string },
+  nowMs: number,
+): Promise<ProvenEmail | null> {
   return unlessTaken(() =>
-    database.write.transaction().execute(async (transaction) => {
+    transact(database, async (transaction) => {
       const link = await useLink(transaction, { kind: 'verify-email', token }, nowMs);
-      if (!link?.userId || link.email === null) return null;
-      const { userId, email } = link;
+      if (link?.userId !== userId || link.email === null) return null;
+      const { email } = link;
       const { email: before } = await transaction
         .selectFrom('users')
         .select('email')
         .where('id', '=', userId)
         .executeTakeFirstOrThrow();
       const isChanged = await changeEmail(transaction, { userId, email, isVerified: true });
-      return isChanged ? { userId, email, before } : null;
+      return isChanged ? { email, before } : null;
     }),
   );
 }
@@ -38,7 +47,7 @@ export async function takeEmail(
   { userId, email }: { readonly userId: string; readonly email: string },
 ): Promise<boolean> {
   const isChanged = await unlessTaken(() =>
-    database.write.transaction().execute((transaction) => changeEmail(transaction, { userId, email, isVerified: false })),
+    transact(database, (transaction) => changeEmail(transaction, { userId, email, isVerified: false })),
   );
   return isChanged === true;
 }

@@ -1,5 +1,6 @@
 // The first user of an installation: whoever opens the link that the start printed becomes operator, and owner of the first account.
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { addMember } from './members.ts';
 import { createLink, useLink } from './one-time-link.ts';
 import { hasUsers, insertUser } from './user-records.ts';
@@ -18,7 +19,7 @@ export async function createFirstUser(
   { token, user, accountId }: { readonly token: string; readonly user: FirstUser; readonly accountId: string },
   nowMs: number,
 ): Promise<string | null> {
-  return database.write.transaction().execute(async (transaction) => {
+  return transact(database, async (transaction) => {
     if (!(await useLink(transaction, { kind: 'first-run', token }, nowMs))) return null;
     const other = await transaction.selectFrom('users').select('id').limit(1).executeTakeFirst();
     if (other) return null;

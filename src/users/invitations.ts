@@ -1,9 +1,11 @@
-// Invitations into an account, by a link that works once. Whoever has the link may accept for the e-mail address it was made for.
-import type { Kysely } from 'kysely';
+// Invitations into an account, by a link that works once. Whoever has the link may accept for the e-mail address it was made for. There are two:
+// one is shown to whoever invites, and proves nothing; the other is sent to the address alone, and following it proves the address.
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Role, Tables } from '../db/schema.ts';
+import { transact } from '../db/transact.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
-import { addMember } from './members.ts';
+import { addMember, lockMembers } from './members.ts';
 import { digestOf, newToken } from './one-time-link.ts';
 import { insertUser, normalizeEmail } from './user-records.ts';
 
@@ -15,19 +17,35 @@ export type NewInvitation = {
   readonly role: Role;
   /** null: an operator, by command. */
   readonly invitedBy: string | null;
-  /** Whether the link is sent to the address. */
+  /** What the inviter is in the account; if he is that no more, nobody is invited. Left out: he need not be anything, as an operator. */
+  readonly inviterRole?: Role;
+  /** Whether there is a link to be sent to the address. */
   readonly mailed: boolean;
 };
 
-/** Returns the id and the link's token, which is not kept. An earlier invitation of the same address into the account ends. */
+export type InvitationLinks = {
+  readonly id: string;
+  /** To be shown to whoever invites. */
+  readonly token: string;
+  /** For the address alone; null: nothing is sent. */
+  readonly mailedToken: string | null;
+};
+
+/**
+ * Returns the id and the links' tokens, which are not kept. An earlier invitation of the same address into the account ends. null: the
+ * inviter is not any more what he was.
+ */
 export async function invite(
   database: Database,
-  { accountId, email, role, invitedBy, mailed }: NewInvitation,
+  { accountId, email, role, invitedBy, inviterRole, mailed }: NewInvitation,
   nowMs: number,
-): Promise<{ readonly id: string; readonly token: string }> {
-  const id = newIdWithPrefix('inv');
-  const token = newToken();
-  await database.write.transaction().execute(async (transaction) => {
+): Promise<InvitationLinks | null> {
+  const links = { id: newIdWithPrefix('inv'), token: newToken(), mailedToken: mailed ? newToken() : null };
+  return transact(database, async (transaction) => {
+    if (inviterRole !== undefined) {
+      const members = await lockMembers(transaction, accountId);
+      if (members.find((member) => member.user_id === invitedBy)?.role !== inviterRole) return null;
+    }
     await transaction
       .deleteFrom('invitations')
       .where('account_id', '=', accountId)
@@ -37,20 +55,20 @@ export async function invite(
     await transaction
       .insertInto('invitations')
       .values({
-        id,
+        id: links.id,
         account_id: accountId,
         email: normalizeEmail(email),
         role,
-        token_digest: digestOf(token),
-        mailed: mailed ? 1 : 0,
+        token_digest: digestOf(links.token),
+        mailed_token_digest: links.mailedToken && digestOf(links.mailedToken),
         invited_by: invitedBy,
         created_at_ms: nowMs,
         expires_at_ms: nowMs + lifetimeMs,
         accepted_at_ms: null,
       })
       .execute();
+    return links;
   });
-  return { id, token };
 }
 
 export type Invitation = {
@@ -72,7 +90,7 @@ export async function findInvitation(database: Database, token: string, nowMs: n
     .leftJoin('users as invited', 'invited.email', 'invitations.email')
     .select(['invitations.account_id', 'accounts.name', 'invitations.email', 'invitations.role', 'invitations.expires_at_ms'])
     .select(['inviter.name as inviter_name', 'invited.id as invited_id'])
-    .where('token_digest', '=', digestOf(token))
+    .where(isFoundBy(token))
     .executeTakeFirst();
   if (!row) return null;
   return {
@@ -155,18 +173,19 @@ export type Acceptance =
 /** Of several who accept at once, one does. */
 export async function acceptInvitation(database: Database, token: string, by: Accepting, nowMs: number): Promise<Acceptance> {
   try {
-    return await database.write.transaction().execute(async (transaction) => {
+    return await transact(database, async (transaction) => {
       const invitation = await transaction
         .updateTable('invitations')
         .set({ accepted_at_ms: nowMs })
-        .where('token_digest', '=', digestOf(token))
+        .where(isFoundBy(token))
         .where('accepted_at_ms', 'is', null)
         .where('expires_at_ms', '>', nowMs)
-        .returning(['account_id', 'email', 'role', 'mailed'])
+        .returning(['account_id', 'email', 'role', 'mailed_token_digest'])
         .executeTakeFirst();
       if (!invitation) return { kind: 'gone' };
       const { account_id: accountId, email, role } = invitation;
-      const userId = await userOf(transaction, { by, email, isMailed: invitation.mailed === 1 }, nowMs);
+      const isProved = invitation.mailed_token_digest === digestOf(token);
+      const userId = await userOf(transaction, { by, email, isProved }, nowMs);
       await addMember(transaction, { accountId, userId, role }, nowMs);
       return { kind: 'accepted', accountId, userId, role };
     });
@@ -188,17 +207,22 @@ class NotAccepted extends Error {
 
 async function userOf(
   transaction: Kysely<Tables>,
-  { by, email, isMailed }: { readonly by: Accepting; readonly email: string; readonly isMailed: boolean },
+  { by, email, isProved }: { readonly by: Accepting; readonly email: string; readonly isProved: boolean },
   nowMs: number,
 ): Promise<string> {
   if ('userId' in by) {
     if (normalizeEmail(by.email) !== email) throw new NotAccepted('other-email');
-    if (isMailed) await transaction.updateTable('users').set({ email_verified: 1 }).where('id', '=', by.userId).execute();
+    if (isProved) await transaction.updateTable('users').set({ email_verified: 1 }).where('id', '=', by.userId).execute();
     return by.userId;
   }
-  const userId = await insertUser(transaction, { ...by, email, isEmailVerified: isMailed }, nowMs);
+  const userId = await insertUser(transaction, { ...by, email, isEmailVerified: isProved }, nowMs);
   if (userId === null) throw new NotAccepted('is-user');
   return userId;
+}
+
+function isFoundBy(token: string) {
+  const digest = digestOf(token);
+  return (eb: ExpressionBuilder<Tables, 'invitations'>) => eb.or({ token_digest: digest, mailed_token_digest: digest });
 }
 
 function open(db: Kysely<Tables>, nowMs: number) {

@@ -1,9 +1,11 @@
 // The sign-in library (better-auth), made ready: our tables, hashed tokens, the second factor, the provider that is configured.
-import { createHmac, hkdfSync } from 'node:crypto';
 import type { BetterAuthOptions, StandardSchemaV1 } from 'better-auth';
 import type { Config } from '../config/schema.ts';
 import { isPostgresUrl, type Database } from '../db/database.ts';
 import type { Clock } from '../lib/clock.ts';
+import { auditSchema, type OwnChangeRow, withAuditedLinks } from './audited-links.ts';
+import { digestBackupCodes } from './backup-codes.ts';
+import { deriveKey } from './derived-key.ts';
 import { withHashedTokens } from './hashed-tokens.ts';
 import { libraryOptions, twoFactorSchema } from './library-options.ts';
 
@@ -23,6 +25,7 @@ export type LibraryInput = {
   /** Whether somebody whom a provider names, and who is no user yet, may become one: a code of why not. */
   readonly refusalOf: (email: string) => Promise<string | null>;
   readonly onSignIn: (userId: string) => Promise<void>;
+  readonly ownChangeRow: OwnChangeRow;
   readonly clock: Clock;
 };
 
@@ -51,6 +54,7 @@ export async function openLibrary(input: LibraryInput) {
       plugins.genericOAuth({ config: input.oidc === null ? [] : [providerOf(input.oidc)] }),
       {
         id: 'tollgate',
+        schema: auditSchema,
         endpoints: {
           /** Signs a user in who has proved himself in a way of ours. */
           startSession: createAuthEndpoint.serverOnly(
@@ -75,8 +79,10 @@ export async function openLibrary(input: LibraryInput) {
     ],
   } satisfies BetterAuthOptions;
   const type = isPostgresUrl(input.database.url) ? 'postgres' : 'sqlite';
-  const adapter = await getAdapter({ ...options, database: { db: input.database.write, type, transaction: true } });
-  return betterAuth({ ...options, database: () => withHashedTokens(adapter) });
+  const { write } = input.database;
+  // A part of the caller's transaction cannot have one of its own.
+  const adapter = await getAdapter({ ...options, database: { db: write, type, transaction: !write.isTransaction } });
+  return betterAuth({ ...options, database: () => withHashedTokens(withAuditedLinks(adapter, input.ownChangeRow)) });
 }
 
 async function load() {
@@ -90,11 +96,6 @@ async function load() {
       import('better-auth/plugins/generic-oauth'),
     ]);
   return { betterAuth, getAdapter, createAuthEndpoint, setSessionCookie, twoFactor, genericOAuth };
-}
-
-/** A key of its own for each use of the installation's secret. */
-function deriveKey(secret: Uint8Array, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `tollgate ${purpose} v1`, 32));
 }
 
 /** Only our own code calls it. */
@@ -138,21 +139,10 @@ function providerOf({ issuer, client_id, client_secret, name, scopes }: Oidc) {
   };
 }
 
-/** What backup codes look like as the library makes them; a digest is longer. */
-const backupCode = /^\w{5}-\w{5}$/;
-
-/** The digest under which a backup code is kept: keyed, since a code has no more than 59 random bits. */
-export function backupCodeDigest(secret: Uint8Array, code: string): string {
-  return createHmac('sha256', deriveKey(secret, 'backup codes')).update(code).digest('base64url');
-}
-
 /** The library compares what it is given with what it has: codes are digested on both ways, those it puts back are already. */
 function hashedCodes(secret: Uint8Array) {
   return {
-    encrypt: async (json: string) => {
-      const codes = JSON.parse(json) as string[];
-      return JSON.stringify(codes.map((code) => (backupCode.test(code) ? backupCodeDigest(secret, code) : code)));
-    },
+    encrypt: async (json: string) => digestBackupCodes(secret, json),
     decrypt: async (stored: string) => stored,
   };
 }

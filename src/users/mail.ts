@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../lib/log.ts';
 
-type Mail = { readonly to: string; readonly subject: string; readonly text: string };
+export type Mail = { readonly to: string; readonly subject: string; readonly text: string };
 
 export type Mailer = {
   /** Throws when the server cannot be reached or refuses. */
@@ -13,26 +13,31 @@ export type Mailer = {
 
 const timeoutMs = 15_000;
 
-export function createMailer({ url, from }: NonNullable<Config['smtp']>, log: Logger): Mailer {
-  const send = async (mail: Mail) => {
-    const { createTransport } = await import('nodemailer');
-    const transport = createTransport({
-      url,
-      requireTLS: mustEncrypt(url),
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
-    await transport.sendMail({ from, ...mail });
-  };
+type MailServer = NonNullable<Config['smtp']>;
+
+export function createMailer(server: MailServer, log: Logger): Mailer {
+  const send = (mail: Mail) => sendMail(server, mail);
   return {
     send,
     sendLater: (mail) => {
       send(mail).catch((err: unknown) => log.error({ err }, 'an e-mail could not be sent'));
     },
   };
+}
+
+/** Throws when the server cannot be reached or refuses. */
+export async function sendMail({ url, from }: MailServer, mail: Mail): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({
+    url,
+    requireTLS: mustEncrypt(url),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  await transport.sendMail({ from, ...mail });
 }
 
 /** A password is never sent in the clear, but to this machine. */

@@ -3,6 +3,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Role, Tables } from '../db/schema.ts';
+import { transact } from '../db/transact.ts';
 
 export type Member = {
   readonly userId: string;
@@ -18,6 +19,8 @@ export type MemberChange =
   | { readonly kind: 'no-such-member' }
   | { readonly kind: 'last-owner' };
 
+const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2 };
+
 /** Owners first, then by the time they came. */
 export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
   const rows = await database.read
@@ -28,7 +31,6 @@ export async function listMembers(database: Database, accountId: string): Promis
     .orderBy('created_at_ms')
     .orderBy('users.id')
     .execute();
-  const ranks: Readonly<Record<Role, number>> = { owner: 0, admin: 1, member: 2 };
   return rows
     .toSorted((one, other) => ranks[one.role] - ranks[other.role])
     .map((row) => ({
@@ -54,12 +56,15 @@ export async function addMember(
     .execute();
 }
 
-/** `role`: what the member becomes; null: he is removed. */
+/**
+ * `role`: what the member becomes; null: he is removed. With what he may do less, the invitations end that he made, and those to the address
+ * of whoever is removed.
+ */
 export async function changeMember(
   database: Database,
   { accountId, userId, role }: { readonly accountId: string; readonly userId: string; readonly role: Role | null },
 ): Promise<MemberChange> {
-  return database.write.transaction().execute(async (transaction) => {
+  return transact(database, async (transaction) => {
     const members = await lockMembers(transaction, accountId);
     const before = members.find((member) => member.user_id === userId)?.role;
     if (before === undefined) return { kind: 'no-such-member' };
@@ -75,12 +80,27 @@ export async function changeMember(
         .where('user_id', '=', userId)
         .execute();
     }
+    if (role === null || ranks[role] > ranks[before])
+      await endInvitations(transaction, { accountId, userId, isRemoved: role === null });
     return { kind: 'changed', before };
   });
 }
 
-/** An update that changes nothing, because it locks on both databases. */
-async function lockMembers(transaction: Kysely<Tables>, accountId: string) {
+async function endInvitations(
+  transaction: Kysely<Tables>,
+  { accountId, userId, isRemoved }: { readonly accountId: string; readonly userId: string; readonly isRemoved: boolean },
+): Promise<void> {
+  const address = transaction.selectFrom('users').select('email').where('id', '=', userId);
+  await transaction
+    .deleteFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where('accepted_at_ms', 'is', null)
+    .where((eb) => eb.or([eb('invited_by', '=', userId), ...(isRemoved ? [eb('email', '=', address)] : [])]))
+    .execute();
+}
+
+/** The members as they stay until the transaction ends. An update that changes nothing, because it locks on both databases. */
+export async function lockMembers(transaction: Kysely<Tables>, accountId: string) {
   return transaction
     .updateTable('account_members')
     .set((eb) => ({ role: eb.ref('role') }))

@@ -54,12 +54,29 @@ export function alreadyUserMail(signInLink: string): Text {
   };
 }
 
+/** To the old address and to the new one. */
 export function emailChangedMail(email: string): Text {
+  return { subject: 'Your e-mail address was changed', text: lines(`You now sign in with ${email}.`, '', notYou) };
+}
+
+export function passwordChangedMail(): Text {
   return {
-    subject: 'Your e-mail address was changed',
-    text: lines(`You now sign in with ${email}.`, '', 'If it was not you, tell whoever runs this service at once.'),
+    subject: 'Your password was changed',
+    text: lines('Your password was changed. All sessions that there were have ended.', '', notYou),
   };
 }
+
+const secondFactorNews = {
+  on: 'The second factor of your sign-in was switched on.',
+  off: 'The second factor of your sign-in was switched off: your password alone opens it now.',
+  'new-codes': 'New backup codes were made for the second factor of your sign-in. The earlier ones do not work any more.',
+} as const;
+
+export function secondFactorMail(news: keyof typeof secondFactorNews): Text {
+  return { subject: 'The second factor of your sign-in was changed', text: lines(secondFactorNews[news], '', notYou) };
+}
+
+const notYou = 'If it was not you, tell whoever runs this service at once.';
 
 export function lowBalanceMail(what: {
   readonly accountName: string;

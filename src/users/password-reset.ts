@@ -1,5 +1,6 @@
 // A new password by a link: sent to the address, or handed over by an operator.
 import type { Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { createLink, handedOverMs, useLink } from './one-time-link.ts';
 import { removeSecondFactor, replacePassword, type UserRecord } from './user-records.ts';
 
@@ -24,7 +25,7 @@ export async function resetPassword(
   { token, passwordHash }: { readonly token: string; readonly passwordHash: string },
   nowMs: number,
 ): Promise<string | null> {
-  return database.write.transaction().execute(async (transaction) => {
+  return transact(database, async (transaction) => {
     const link = await useLink(transaction, { kind: 'password-reset', token }, nowMs);
     if (!link?.userId) return null;
     const { userId } = link;

@@ -81,4 +81,77 @@ onEachStore((store) => {
       failedMicros: 0,
     });
   });
+
+  test('users whom a link shown to the inviter had proved are asked for proof anew', async (t) => {
+    const database = openDatabase(await store.createUrl(t));
+    t.after(() => database.close());
+    const all = Object.entries(migrations[store.dialect]);
+    const last = all.findIndex(([name]) => name === '0014-proofs');
+    await migrateToLatest(database.write, Object.fromEntries(all.slice(0, last)));
+    await store.execute(database, usersOfBefore(store.dialect === 'sqlite' ? '1' : 'true'));
+    await migrateToLatest(database.write, migrations[store.dialect]);
+
+    const users = await database.read.selectFrom('users').select(['id', 'email_verified']).orderBy('id').execute();
+    const verified = users.filter(({ email_verified: is }) => Boolean(is)).map(({ id }) => id);
+    assert.deepEqual(verified, ['confirmed', 'first', 'provider']);
+    const credentials = database.read.selectFrom('user_credentials').select(['user_id', 'provider_id']);
+    assert.deepEqual(
+      (await credentials.orderBy('id').execute()).map((row) => `${row.user_id} ${row.provider_id}`),
+      ['confirmed credential', 'first credential', 'linked credential', 'provider oidc', 'shown credential'],
+    );
+    const sessions = await database.read.selectFrom('user_sessions').select('user_id').orderBy('id').execute();
+    assert.deepEqual(
+      sessions.map((row) => row.user_id),
+      ['shown'],
+    );
+    const invitations = await database.read.selectFrom('invitations').select(['id', 'mailed_token_digest']).execute();
+    assert.ok(invitations.every((row) => row.mailed_token_digest === null));
+    const topUps = await database.read.selectFrom('top_ups').select(['id', 'checkout_id']).orderBy('id').execute();
+    assert.deepEqual(
+      topUps.map((row) => [row.id, row.checkout_id]),
+      [
+        ['t1', 'cs_live_a1B2'],
+        ['t2', 'cs_test_c3'],
+        ['t3', null],
+      ],
+    );
+  });
 });
+
+const user = (id: string, isVerified: string) =>
+  `insert into users (id, name, email, email_verified, created_at, updated_at)
+    values ('${id}', 'U', '${id}@example.com', ${isVerified}, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z');
+  insert into invitations (id, account_id, email, role, token_digest, mailed, invited_by, created_at_ms, expires_at_ms, accepted_at_ms)
+    values ('${id}', 'acc', '${id}@example.com', 'member', '${id}', 1, null, 0, 1, 1)`;
+
+const credential = (userId: string, provider: 'credential' | 'oidc') =>
+  `insert into user_credentials (id, user_id, provider_id, account_id, created_at, updated_at)
+    values ('${userId}-${provider}', '${userId}', '${provider}', '${userId}', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`;
+
+const session = (userId: string) =>
+  `insert into user_sessions (id, user_id, token, created_at, updated_at, expires_at)
+    values ('${userId}', '${userId}', '${userId}', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')`;
+
+const audited = (id: string, action: string, after: string) =>
+  `insert into audit_log (id, actor_kind, actor_id, actor_name, action, subject, after, created_at_ms)
+    values ('${id}-${action}', 'user', '${id}', 'U', '${action}', '${id}', '${after}', 0)`;
+
+const topUp = (id: string, url: string) =>
+  `insert into top_ups (id, account_id, user_id, amount_micros, state, checkout_url, created_at_ms)
+    values ('${id}', 'acc', 'first', 1, 'open', ${url}, 0)`;
+
+/** All accepted an invitation that was mailed, and shown to whoever invited. */
+const usersOfBefore = (yes: string) =>
+  [
+    `insert into accounts (id, name, created_at_ms) values ('acc', 'A', 0)`,
+    ...['confirmed', 'first', 'linked', 'provider', 'shown'].map((id) => user(id, yes)),
+    ...['confirmed', 'first', 'linked', 'shown'].map((id) => credential(id, 'credential')),
+    ...['linked', 'provider'].map((id) => credential(id, 'oidc')),
+    ...['linked', 'shown'].map(session),
+    audited('confirmed', 'user.verify-email', '{"email":"confirmed@example.com"}'),
+    audited('shown', 'user.verify-email', '{"email":"another@example.com"}'),
+    audited('first', 'user.first-run', '{}'),
+    topUp('t1', `'https://checkout.stripe.com/c/pay/cs_live_a1B2#fidkdWxOY'`),
+    topUp('t2', `'http://127.0.0.1:4/pay/cs_test_c3'`),
+    topUp('t3', 'null'),
+  ].join(';\n');

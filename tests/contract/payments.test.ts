@@ -7,7 +7,7 @@ import { compareBookings } from '../../src/billing/compare-bookings.ts';
 import { Payments, listProblems } from '../../src/billing/payments.ts';
 import type { PaymentEvent } from '../../src/billing/position.ts';
 import type { PaymentNews } from '../../src/billing/read-event.ts';
-import { openTopUp } from '../../src/billing/top-ups.ts';
+import { openTopUp, setCheckout } from '../../src/billing/top-ups.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Ledger } from '../../src/ledger/commands.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
@@ -37,9 +37,14 @@ async function openBooks(t: TestContext, store: StoreKind): Promise<Books> {
 async function newTopUp({ database }: Books, usd = 10) {
   const accountId = `acc_${(accounts += 1)}`;
   await addAccount(database, accountId, []);
-  const topUp = await openTopUp(database, { accountId, userId: 'usr', requestId: 'r1', amountMicros: micros(usd * dollar) });
-  return { accountId, topUpId: topUp!.id, paymentId: `pi_${accountId}` };
+  const asked = { accountId, userId: 'usr', requestId: 'r1', amountMicros: micros(usd * dollar) };
+  const { topUp } = (await openTopUp(database, asked))!;
+  const checkoutId = `cs_${accountId}`;
+  await setCheckout(database, topUp.id, { id: checkoutId, url: `https://checkout.example/pay/${checkoutId}` });
+  return { accountId, topUpId: topUp.id, checkoutId, paymentId: `pi_${accountId}` };
 }
+
+const unnoted = async () => {};
 
 async function balanceUsd({ database }: Books, accountId: string): Promise<number> {
   return (await readBalance(database.read, `${accountId}:live`))!.postedMicros / dollar;
@@ -51,11 +56,16 @@ function eventOf(type: PaymentEvent['type'], usd: number, atS: number, more: Par
   return { id, type, objectId: 'object', status: null, amountMicros: micros(usd * dollar), currency: 'usd', ...times, ...more };
 }
 
-type Paying = { readonly paymentId: string; readonly topUpId: string };
+type Paying = Awaited<ReturnType<typeof newTopUp>>;
 
-function paidNews({ paymentId, topUpId }: Paying, usd: number, more: Partial<PaymentEvent> = {}): PaymentNews {
+function paidNews(
+  { paymentId, topUpId, checkoutId, accountId }: Paying,
+  usd: number,
+  more: Partial<PaymentEvent> = {},
+): PaymentNews {
   const event = eventOf('checkout.session.completed', usd, 1, more);
-  return { kind: 'payment', paymentId, event, checkout: { topUpId } };
+  const checkout = { id: checkoutId, reference: topUpId, metadata: { topUpId, accountId } };
+  return { kind: 'payment', paymentId, event, checkout };
 }
 
 function laterNews({ paymentId }: Paying, event: PaymentEvent): PaymentNews {
@@ -221,16 +231,50 @@ onEachStore((store) => {
     assert.equal(await balanceUsd(books, other.accountId), 0);
 
     const assign = { kind: 'assign', accountId: paying.accountId, note: 'paid by link' } as const;
-    assert.equal((await payments.resolve(paying.paymentId, assign))?.decision, 'assigned');
+    assert.equal((await payments.resolve(paying.paymentId, assign, unnoted))?.decision, 'assigned');
     assert.equal(await balanceUsd(books, paying.accountId), 9, 'with the refund that came meanwhile');
-    assert.equal(await payments.resolve(paying.paymentId, assign), null, 'decided already');
+    assert.equal(await payments.resolve(paying.paymentId, assign, unnoted), null, 'decided already');
     await payments.take(laterNews(paying, eventOf('charge.refunded', 3, 30)));
     assert.equal(await balanceUsd(books, paying.accountId), 7);
 
-    assert.equal(await payments.resolve('pi_euro', assign), null, 'euros cannot be credited');
-    assert.equal((await payments.resolve('pi_euro', { kind: 'dismiss', note: 'refunded by hand' }))?.decision, 'dismissed');
-    assert.equal(await payments.resolve('pi_nothing', assign), null);
+    assert.equal(await payments.resolve('pi_euro', assign, unnoted), null, 'euros cannot be credited');
+    assert.equal(
+      (await payments.resolve('pi_euro', { kind: 'dismiss', note: 'refunded by hand' }, unnoted))?.decision,
+      'dismissed',
+    );
+    assert.equal(await payments.resolve('pi_nothing', assign, unnoted), null);
     assert.equal((await verify(books.database.read, [compareBookings])).ok, true);
+  });
+
+  test('what another checkout was paid with is nobody’s, whatever it refers to', async (t) => {
+    const books = await openBooks(t, store);
+    const payments = new Payments({ ...books, recordBooking });
+    const [paying, other] = [await newTopUp(books), await newTopUp(books)];
+    const own = paidNews(paying, 10);
+    assert.ok(own.kind === 'payment' && own.checkout);
+    const { metadata } = own.checkout;
+    const foreign = {
+      pi_link: { ...own.checkout, id: 'cs_link', metadata: { topUpId: null, accountId: null } },
+      pi_same_metadata: { ...own.checkout, id: 'cs_other' },
+      pi_no_metadata: { ...own.checkout, metadata: { topUpId: null, accountId: null } },
+      pi_other_account: { ...own.checkout, metadata: { ...metadata, accountId: other.accountId } },
+      pi_other_top_up: { ...own.checkout, metadata: { ...metadata, topUpId: other.topUpId } },
+      pi_other_reference: { ...own.checkout, reference: other.topUpId },
+    };
+    for (const [paymentId, checkout] of Object.entries(foreign)) {
+      await payments.take({ ...paidNews({ ...paying, paymentId }, 10), kind: 'payment', paymentId, checkout } as PaymentNews);
+    }
+    for (const state of ['failed', 'expired', 'processing'] as const) {
+      await payments.take({ kind: 'top-up', topUpId: paying.topUpId, checkoutId: 'cs_link', state });
+    }
+    const problems = await listProblems(books.database, 10);
+    assert.deepEqual(
+      new Map(problems.map(({ id, problem, account_id }) => [id, [problem, account_id]])),
+      new Map(Object.keys(foreign).map((id) => [id, ['unknown-account', null]])),
+    );
+    assert.deepEqual([await balanceUsd(books, paying.accountId), await balanceUsd(books, other.accountId)], [0, 0]);
+    await payments.take(own);
+    assert.equal(await balanceUsd(books, paying.accountId), 10, 'its own checkout is still taken');
   });
 
   const corruptions = {

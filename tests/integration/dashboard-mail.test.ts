@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { Authenticator } from '../support/totp.ts';
 import { startMailbox, type Mailbox, type ReceivedMail } from '../support/mailbox.ts';
 
 const password = 'correct horse battery';
@@ -56,7 +57,7 @@ test('who signs up gets an account, and the credit when the address is proved, o
   assert.equal((await gateway.balance(account!.id)).availableMicros, 0);
 
   const token = tokenIn(mail, 'verify-email');
-  const replies = await Promise.all([1, 2, 3].map(() => visitor(gateway).post('/auth/verify-email', { token })));
+  const replies = await Promise.all([1, 2, 3].map(() => client.post('/auth/verify-email', { token })));
   assert.deepEqual(statusesOf(replies), [200, 404, 404]);
   assert.equal((await gateway.balance(account!.id)).availableMicros, 2_500_000);
   await Promise.all([enter(email), enter(email)]);
@@ -139,20 +140,22 @@ test('another address counts when it was proved, and the old one is told', async
   assert.deepEqual((await user.post('/profile/email', { email, password })).json(), { next: 'check-email' });
   assert.equal((await user.get('/profile')).json<{ email: string }>().email, user.email);
   const token = tokenIn(await mailbox.take(email), 'verify-email');
-  assert.deepEqual((await visitor(gateway).post('/auth/verify-email', { token })).json(), { email });
-  assert.match((await mailbox.take(user.email)).text, new RegExp(`sign in with ${email}`));
+  assert.deepEqual((await user.post('/auth/verify-email', { token })).json(), { email });
+  for (const address of [user.email, email]) {
+    assert.match((await mailbox.take(address)).text, new RegExp(`sign in with ${email}`));
+  }
   await enter(email);
 });
 
 test('nobody takes the address of somebody else, not even with a link', async () => {
   const [one, other] = await Promise.all([signIn(gateway, { passwordHash }), signIn(gateway, { passwordHash })]);
   const email = newcomer('wanted');
-  const tokens: string[] = [];
+  const links: { readonly user: DashboardClient; readonly token: string }[] = [];
   for (const user of [one, other]) {
     await user.post('/profile/email', { email, password });
-    tokens.push(tokenIn(await mailbox.take(email), 'verify-email'));
+    links.push({ user, token: tokenIn(await mailbox.take(email), 'verify-email') });
   }
-  const replies = await Promise.all(tokens.map((token) => visitor(gateway).post('/auth/verify-email', { token })));
+  const replies = await Promise.all(links.map(({ user, token }) => user.post('/auth/verify-email', { token })));
   assert.equal(replies.filter(({ status }) => status === 200).length, 1, replies.map(({ text }) => text).join());
   assert.ok(replies.every(({ status }) => status < 500));
 });
@@ -173,6 +176,95 @@ test('an invitation goes to the address, and accepting it proves it', async () =
     [owner.account],
     'an invited user got an account of his own',
   );
+});
+
+test('a link that the inviter is shown proves nothing: no credit, and the mailed one still does', async () => {
+  const inviter = await signIn(gateway);
+  const accept = async (email: string, how: 'shown' | 'mailed') => {
+    const path = `/accounts/${inviter.account}/invitations`;
+    const { link } = (await inviter.post(path, { email, role: 'member' })).json<{ link: string }>();
+    const mailed = tokenIn(await mailbox.take(email), 'invitation');
+    const shown = new URL(link).searchParams.get('token')!;
+    assert.notEqual(shown, mailed);
+    const client = visitor(gateway);
+    const token = how === 'shown' ? shown : mailed;
+    assert.equal((await client.post('/auth/invitation/accept', { token, name: 'In', password })).status, 200);
+    for (const used of [shown, mailed]) {
+      assert.equal((await visitor(gateway).post('/auth/invitation', { token: used })).status, 404, 'one invitation, two users');
+    }
+    return client;
+  };
+  const email = newcomer('never-asked');
+  const squatter = await accept(email, 'shown');
+  assert.partialDeepStrictEqual((await squatter.get('/profile')).json(), { email_verified: false });
+  // Without an account he gets one of his own where sign-up is open, and no credit for it.
+  assert.equal((await squatter.post(`/accounts/${inviter.account}/leave`)).status, 200);
+  const [account] = await accountsOf(await enter(email));
+  assert.equal((await gateway.balance(account!.id)).postedMicros, 0);
+
+  const proved = await accept(newcomer('asked'), 'mailed');
+  assert.partialDeepStrictEqual((await proved.get('/profile')).json(), { email_verified: true });
+});
+
+test('an address is confirmed by the user whose it is, and by nobody who is merely sent the link', async () => {
+  const email = newcomer('squatted');
+  const token = tokenIn(await signUp(email), 'verify-email');
+  const isVerified = async () => {
+    const users = gateway.database.read.selectFrom('users').select('email_verified').where('email', '=', email);
+    return Boolean((await users.executeTakeFirstOrThrow()).email_verified);
+  };
+  const signedOut = await visitor(gateway).post('/auth/verify-email', { token });
+  assert.deepEqual([signedOut.status, signedOut.error.code], [401, 'not_signed_in']);
+  const somebody = await signIn(gateway);
+  const other = await somebody.post('/auth/verify-email', { token });
+  assert.deepEqual([other.status, other.error.code], [409, 'conflict']);
+  assert.equal(await isVerified(), false);
+  assert.equal((await (await enter(email)).post('/auth/verify-email', { token })).status, 200, 'the link was used up');
+  assert.equal(await isVerified(), true);
+});
+
+test('every change of password and second factor is told by e-mail', async () => {
+  const user = await signIn(gateway, { passwordHash });
+  const told = async (text: RegExp) => assert.match((await mailbox.take(user.email)).text, text);
+  const changing = { current_password: password, new_password: 'another password' };
+  assert.equal((await user.post('/profile/password', changing)).status, 200);
+  await told(/password was changed/);
+
+  const started = await user.post('/profile/second-factor', { password: 'another password' });
+  const { secret, backup_codes: codes } = started.json<{ secret: string; backup_codes: string[] }>();
+  const app = new Authenticator(secret);
+  assert.equal((await user.post('/profile/second-factor/confirm', { code: app.nextCode() })).status, 200);
+  await told(/switched on/);
+  const given = { password: 'another password', code: codes[0]!, kind: 'backup' };
+  const renewed = await user.post('/profile/second-factor/backup-codes', given);
+  await told(/New backup codes/);
+  const [code] = renewed.json<{ backup_codes: string[] }>().backup_codes;
+  assert.equal((await user.post('/profile/second-factor/disable', { ...given, code })).status, 200);
+  await told(/switched off/);
+
+  await visitor(gateway).post('/auth/password-reset', { email: user.email });
+  const token = tokenIn(await mailbox.take(user.email), 'reset-password');
+  assert.equal((await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status, 200);
+  await told(/password was changed/);
+});
+
+test('a second factor that an operator takes away is told by e-mail', async () => {
+  const user = await signIn(gateway, { passwordHash });
+  const { secret } = (await user.post('/profile/second-factor', { password })).json<{ secret: string }>();
+  const code = new Authenticator(secret).nextCode();
+  assert.equal((await user.post('/profile/second-factor/confirm', { code })).status, 200);
+  assert.match((await mailbox.take(user.email)).text, /switched on/);
+  await gateway.program.cli('users', 'reset-password', user.email, '--remove-second-factor');
+  assert.match((await mailbox.take(user.email)).text, /switched off/);
+});
+
+test('whoever asks for links in somebody’s name does not keep a signed-in user from confirming the address', async () => {
+  const email = newcomer('flooded');
+  await signUp(email);
+  const client = await enter(email);
+  await Promise.all(Array.from({ length: 12 }, () => visitor(gateway).post('/auth/password-reset', { email })));
+  assert.equal((await client.post('/auth/verify-email/send')).status, 200);
+  for (let index = 0; index < 11; index++) await mailbox.take(email);
 });
 
 test('whoever signed up by himself can ask for the link anew', async () => {

@@ -113,6 +113,57 @@ test('members invite nobody, admins no owners', async () => {
   assert.deepEqual([again.status, again.error.param], [409, 'email']);
 });
 
+const isAlive = async (token: string) => (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
+
+test('with a member go the invitations that he made, and those to his address', async () => {
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  const makers = { removed: 'admin', demoted: 'admin', left: 'admin', 'no owner any more': 'owner' } as const;
+  for (const [how, role] of Object.entries(makers)) {
+    const maker = await signIn(gateway, { account, role });
+    const own = await invited(maker, newcomer('guest'));
+    const ofOwner = await invited(owner, newcomer('guest'));
+    const path = `/accounts/${account}/members/${maker.userId}`;
+    const reply =
+      how === 'removed'
+        ? await owner.delete(path)
+        : how === 'left'
+          ? await maker.post(`/accounts/${account}/leave`)
+          : await owner.patch(path, { role: how === 'demoted' ? 'member' : 'admin' });
+    assert.equal(reply.status, 200, how);
+    assert.deepEqual([await isAlive(own), await isAlive(ofOwner)], [false, true], how);
+    const accepted = await visitor(gateway).post('/auth/invitation/accept', { token: own, name: 'Back', password });
+    assert.equal(accepted.status, 404, how);
+  }
+  const promoted = await signIn(gateway, { account, role: 'admin' });
+  const kept = await invited(promoted, newcomer('guest'));
+  assert.equal((await owner.patch(`/accounts/${account}/members/${promoted.userId}`, { role: 'owner' })).status, 200);
+  assert.equal(await isAlive(kept), true, 'whoever may do more keeps his');
+
+  // An address that he took on after it was invited.
+  const renamed = await signIn(gateway, { account, role: 'member' });
+  const second = newcomer('second');
+  const toSecond = await invited(owner, second);
+  await gateway.database.write.updateTable('users').set({ email: second }).where('id', '=', renamed.userId).execute();
+  assert.equal((await owner.delete(`/accounts/${account}/members/${renamed.userId}`)).status, 200);
+  assert.equal(await isAlive(toSecond), false);
+});
+
+test('who is removed while he invites leaves no invitation behind', async () => {
+  const owner = await signIn(gateway);
+  const { account } = owner;
+  for (let round = 0; round < 5; round++) {
+    const admin = await signIn(gateway, { account, role: 'admin' });
+    const [reply] = await Promise.all([
+      admin.post(`/accounts/${account}/invitations`, { email: newcomer('guest'), role: 'admin' }),
+      owner.delete(`/accounts/${account}/members/${admin.userId}`),
+    ]);
+    assert.ok([200, 403, 404].includes(reply.status), reply.text);
+    const open = gateway.database.read.selectFrom('invitations').select('id').where('invited_by', '=', admin.userId);
+    assert.deepEqual(await open.execute(), []);
+  }
+});
+
 test('a role counts from the next request, and who is removed is out at once', async () => {
   const owner = await signIn(gateway);
   const { account } = owner;

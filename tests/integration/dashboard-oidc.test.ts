@@ -8,15 +8,19 @@ import { after, before, test } from '../support/both-stores.ts';
 import { type DashboardClient, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { send, type Reply } from '../support/http.ts';
+import { startMailbox, type Mailbox } from '../support/mailbox.ts';
+import { allRows, changedTables, whileRefusingAuditRows } from '../support/refused-audit.ts';
 
 type Claims = { readonly email?: string; readonly email_verified?: unknown; readonly name?: string };
 
 /** What the provider says of its users, by their ids there. */
 const people = new Map<string, Claims>();
 let listening: Server;
+let mailbox: Mailbox;
 let closed: TestGateway;
 let open: TestGateway;
 before(async () => {
+  mailbox = await startMailbox();
   const callbacks: string[] = [];
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -26,7 +30,8 @@ before(async () => {
   const oidc = { issuer, client_id: 'gate', client_secret: 'provider-secret', name: 'Acme' };
   const config = { server: { trust_proxy: true }, oidc };
   [closed, open] = await Promise.all([
-    startGateway(config),
+    // Whoever is invited there is sent a link, too.
+    startGateway({ ...config, smtp: { url: mailbox.url, from: 'gate@example.com' } }),
     startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
   ]);
   callbacks.push(...[closed, open].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`));
@@ -44,6 +49,7 @@ before(async () => {
 });
 after(async () => {
   await Promise.all([closed.stop(), open.stop()]);
+  await mailbox.close();
   listening.closeAllConnections();
   listening.close();
 });
@@ -145,6 +151,21 @@ test('an address that was not proved here is not tied to the provider either', a
   assert.equal(await nameOf(client), null);
 });
 
+test('the owner of an address does not come in as the user whom an invitation made with it', async () => {
+  const { sub, email } = person();
+  const attacker = await signIn(closed);
+  const { link } = (await attacker.post(`/accounts/${attacker.account}/invitations`, { email, role: 'owner' })).json<{
+    link: string;
+  }>();
+  const token = new URL(link).searchParams.get('token')!;
+  const password = 'correct horse battery';
+  const squatter = visitor(closed);
+  assert.equal((await squatter.post('/auth/invitation/accept', { token, name: 'Eve', password })).status, 200);
+  const victim = visitor(closed);
+  assert.equal(await passThrough(victim, sub), '/sign-in?error=account_not_linked');
+  assert.equal(await nameOf(victim), null);
+});
+
 test('a stranger comes in only where sign-up is open, and gets an account with its credit once', async () => {
   const { sub, email } = person();
   const outside = visitor(closed);
@@ -158,6 +179,34 @@ test('a stranger comes in only where sign-up is open, and gets an account with i
   assert.equal(accounts.length, 1);
   assert.equal(accounts[0]!.role, 'owner');
   assert.equal((await open.balance(accounts[0]!.id)).availableMicros, 1_000_000);
+});
+
+test('who comes in through a provider stands in the audit log, or does not come in', async () => {
+  const { sub, email } = person();
+  const known = await signIn(open);
+  const { sub: knownSub } = person({ email: known.email });
+  const stranger = visitor(open);
+  const untouched = await allRows(open.database);
+  for (const one of [sub, knownSub]) {
+    const callback = await callbackOf(stranger, one);
+    const reply = await whileRefusingAuditRows(open.database, () =>
+      stranger.get(callback.slice(callback.indexOf('/auth/callback'))),
+    );
+    assert.ok(reply.status >= 500 || reply.headers.location!.includes('error='), `${reply.status} ${reply.headers.location}`);
+    assert.equal(await nameOf(stranger), null);
+  }
+  const changed = changedTables(untouched, await allRows(open.database));
+  assert.deepEqual(
+    changed.filter((name) => name !== 'user_verifications'),
+    [],
+  );
+  for (const one of [sub, knownSub]) assert.equal(await passThrough(visitor(open), one), '/');
+  const actionsOf = async (address: string) => {
+    const log = open.database.read.selectFrom('audit_log').select('action').where('actor_name', '=', address);
+    return (await log.orderBy('action').execute()).map(({ action }) => action);
+  };
+  assert.deepEqual(await actionsOf(email), ['account.create', 'user.link-provider']);
+  assert.deepEqual(await actionsOf(known.email), ['user.link-provider']);
 });
 
 test('who is invited comes in through the provider, and accepts', async () => {

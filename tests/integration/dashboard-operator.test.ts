@@ -119,8 +119,19 @@ test('a credit and a debit are booked once, noted once, and say what is left', a
   assert.equal((await operator.post(path, debit)).json()['available_micros'], -7_654_322);
   assert.equal((await gateway.balance(account)).postedMicros, -7_654_322);
   assert.deepEqual((await auditOf(account)).map((note) => [note.action, note.after]).toReversed(), [
-    ['account.credit', { mode: 'live', amount_micros: 12_345_678, note: 'bank transfer 7', available_micros: 12_345_678 }],
-    ['account.debit', { mode: 'live', amount_micros: 20_000_000, note: 'taken back', available_micros: -7_654_322 }],
+    [
+      'account.credit',
+      {
+        mode: 'live',
+        amount_micros: 12_345_678,
+        note: 'bank transfer 7',
+        entry_id: `adjust:${account}:live:${credit.request_id}`,
+      },
+    ],
+    [
+      'account.debit',
+      { mode: 'live', amount_micros: 20_000_000, note: 'taken back', entry_id: `adjust:${account}:live:${debit.request_id}` },
+    ],
   ]);
 });
 

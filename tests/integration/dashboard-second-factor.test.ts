@@ -129,7 +129,8 @@ test('each backup code works once', async () => {
   assert.equal((await (await challenged(email)).post('/auth/second-factor', { code: code!, kind: 'backup' })).status, 401);
   assert.partialDeepStrictEqual((await user.get('/profile')).json(), { second_factor: { backup_codes_left: 9 } });
 
-  const again = await user.post('/profile/second-factor/backup-codes', { password });
+  const right = { password, code: backupCodes[1]!, kind: 'backup' };
+  const again = await user.post('/profile/second-factor/backup-codes', right);
   const fresh = again.json<{ backup_codes: string[] }>().backup_codes;
   assert.equal(
     (await (await challenged(email)).post('/auth/second-factor', { code: backupCodes[1]!, kind: 'backup' })).status,
@@ -155,12 +156,44 @@ test('neither its secret nor a backup code stands in the database', async () => 
   assert.equal((await client.post('/auth/second-factor', { code: digest!, kind: 'backup' })).status, 401);
 });
 
-test('switching it off needs the password', async () => {
-  const { user, email } = await enrol();
-  const wrong = await user.post('/profile/second-factor/disable', { password: 'a wrong password' });
-  assert.deepEqual([wrong.status, wrong.error.param], [400, 'password']);
-  assert.equal((await user.post('/profile/second-factor/disable', { password })).status, 200);
-  assert.deepEqual((await visitor(gateway).post('/auth/sign-in', { email, password })).json(), { next: 'done' });
+const plainSignIn = async (email: string) => (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
+
+test('switching it off, and new backup codes, need the password and a code', async () => {
+  const { user, email, app, code: used, backupCodes } = await enrol();
+  for (const path of ['/profile/second-factor/disable', '/profile/second-factor/backup-codes']) {
+    const refusals = [
+      [{ password }, 'code'],
+      [{ password: 'a wrong password', code: backupCodes[0] }, 'password'],
+      [{ password, code: '000000' }, 'code'],
+      [{ password, code: used }, 'code'],
+      [{ password, code: 'aaaaa-aaaaa', kind: 'backup' }, 'code'],
+      [{ password, code: '', kind: 'backup' }, 'code'],
+    ] as const;
+    for (const [body, param] of refusals) {
+      const reply = await user.post(path, body);
+      assert.deepEqual([reply.status, reply.error.param], [400, param], JSON.stringify(body));
+    }
+  }
+  assert.deepEqual(await plainSignIn(email), { next: 'second-factor' });
+  assert.equal((await user.post('/profile/second-factor/disable', { password, code: app.nextCode() })).status, 200);
+  assert.deepEqual(await plainSignIn(email), { next: 'done' });
+  assert.equal((await user.post('/profile/second-factor/disable', { password, code: '000000' })).status, 409);
+});
+
+test('who has lost the app switches it off with a backup code', async () => {
+  const { user, email, backupCodes } = await enrol();
+  const body = { password, code: ` ${backupCodes[0]!} `, kind: 'backup' };
+  assert.equal((await user.post('/profile/second-factor/disable', body)).status, 200);
+  assert.deepEqual(await plainSignIn(email), { next: 'done' });
+});
+
+test('its codes cannot be guessed with an open session and the password', async () => {
+  const { user, backupCodes } = await enrol();
+  const guess = () => user.post('/profile/second-factor/disable', { password, code: '111111' });
+  const replies = await Promise.all(Array.from({ length: 14 }, guess));
+  assert.equal(replies.filter(({ status }) => status === 400).length, 10);
+  const body = { password, code: backupCodes[0]!, kind: 'backup' };
+  assert.equal((await user.post('/profile/second-factor/disable', body)).status, 429);
 });
 
 test('a new password does not do away with it, but an operator can', async () => {

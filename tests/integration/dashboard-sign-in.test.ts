@@ -117,6 +117,66 @@ test('ten tries in a quarter of an hour are free, wherever they come from; then 
   assert.equal((await attempt({ email, password: 'a wrong password' })).status, 401, 'a success does not begin anew');
 });
 
+const wrongTries = (email: string, count: number, client = () => visitor(gateway)) =>
+  Promise.all(Array.from({ length: count }, () => attempt({ email, password: 'a wrong password' }, client())));
+
+test('wrong passwords from elsewhere keep nobody from a browser that he has signed in with', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const user = await signedIn(email);
+  await user.post('/auth/sign-out');
+  await wrongTries(email, 14);
+  assert.equal((await attempt({ email, password })).status, 429, 'a stranger’s browser does not wait');
+  assert.equal((await attempt({ email, password: 'a wrong password' }, user)).status, 401);
+  const reply = await attempt({ email, password }, user);
+  assert.deepEqual([reply.status, reply.json()], [200, { next: 'done' }]);
+  assert.equal((await attempt({ email, password })).status, 429, 'his success lets strangers begin anew');
+});
+
+test('a browser that is known guesses no faster, and only as the user that it knows', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const { email: otherEmail } = await signIn(gateway, { passwordHash });
+  const user = await signedIn(email);
+  const cookie = user.cookie;
+  const replies = await wrongTries(email, 14, () => user);
+  assert.equal(replies.filter(({ status }) => status === 401).length, 10);
+  assert.equal((await attempt({ email, password }, user)).status, 429);
+
+  await wrongTries(otherEmail, 14);
+  const device = cookie.split('; ').find((pair) => pair.startsWith('tollgate.device='))!;
+  const [userId, name, signature] = device.slice('tollgate.device='.length).split('.') as [string, string, string];
+  const { userId: otherId } = await signIn(gateway, {});
+  const forgeries = [
+    device,
+    `tollgate.device=${otherId}.${name}.${signature}`,
+    `tollgate.device=${userId}.${name}.${'A'.repeat(43)}`,
+  ];
+  for (const forged of forgeries) {
+    const thief = visitor(gateway);
+    thief.cookie = forged;
+    assert.equal((await attempt({ email: otherEmail, password }, thief)).status, 429, forged);
+  }
+});
+
+test('a new password by a link lets the user in, whoever goes on guessing', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);
+  const user = visitor(gateway);
+  const token = new URL(link).searchParams.get('token')!;
+  assert.equal((await user.post('/auth/password-reset/complete', { token, password: newPassword })).status, 200);
+  await wrongTries(email, 14);
+  assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);
+});
+
+test('whoever has taken a session and guesses the password there keeps the user from nothing', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const [stolen, own] = [await signedIn(email), await signedIn(email)];
+  const body = (current: string) => ({ current_password: current, new_password: newPassword });
+  const guesses = Array.from({ length: 14 }, () => stolen.post('/profile/password', body('a wrong password')));
+  assert.equal((await Promise.all(guesses)).filter(({ status }) => status === 400).length, 10);
+  assert.equal((await stolen.post('/profile/password', body(password))).status, 429);
+  assert.equal((await own.post('/profile/password', body(password))).status, 200);
+});
+
 test('one address cannot try for ever, whomever it tries', async () => {
   const client = visitor(gateway);
   const tries = Array.from({ length: 80 }, (_, index) =>
@@ -186,7 +246,7 @@ test('signing out ends the session, not only the cookie', async () => {
   const user = await signedIn(email);
   const { cookie } = user;
   await user.post('/auth/sign-out');
-  assert.equal(user.cookie, '');
+  assert.ok(!user.cookie.includes('session_token'), user.cookie);
   user.cookie = cookie;
   assert.equal((await user.get('/profile')).status, 401);
 });

@@ -278,7 +278,6 @@ test('what commands change is in the audit log once, with what was before, and n
     mode: 'live',
     amount_micros: 2_000_000,
     note: 'first credit',
-    available_micros: 2_000_000,
   });
   assert.ok(!JSON.stringify(entries).includes(String(made['key'])));
 });

@@ -1,6 +1,6 @@
 // POST /webhooks/stripe: whose events are taken, and what they do to the balance.
 import assert from 'node:assert/strict';
-import { openTopUp, setCheckoutUrl } from '../../src/billing/top-ups.ts';
+import { openTopUp, setCheckout } from '../../src/billing/top-ups.ts';
 import { ledgerIdOf } from '../../src/ledger/commands.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { after, before, test } from '../support/both-stores.ts';
@@ -23,14 +23,17 @@ after(() => gateway.stop());
 async function checkout(usd: number): Promise<{ readonly account: string; readonly payment: Payment }> {
   const { account } = await gateway.makeKey({ mode: 'live' });
   const amountMicros = microsFromUsd(usd);
-  const topUp = await openTopUp(gateway.database, { accountId: account, userId: 'usr_1', requestId: 'r1', amountMicros });
+  const asked = { accountId: account, userId: 'usr_1', requestId: 'r1', amountMicros };
+  const { topUp } = (await openTopUp(gateway.database, asked))!;
   const fields = {
-    client_reference_id: topUp!.id,
+    client_reference_id: topUp.id,
+    'metadata[account]': account,
+    'metadata[top_up]': topUp.id,
     'line_items[0][price_data][unit_amount]': String(usd * 100),
     'line_items[0][price_data][currency]': 'usd',
   };
-  const { url } = stripe.open(fields, topUp!.id);
-  await setCheckoutUrl(gateway.database, topUp!.id, url);
+  const { id, url } = stripe.open(fields, topUp.id);
+  await setCheckout(gateway.database, topUp.id, { id, url });
   return { account, payment: stripe.paymentOf(url) };
 }
 
@@ -113,6 +116,27 @@ test('refunds and disputes are taken from the balance, below zero if need be, an
   assert.equal(await balanceUsd(account), 0);
   await stripe.deliver(stripe.refundFailed(payment, { id: 're_2', cents: 750, beganS: endS + 60 }, endS + 120));
   assert.equal(await balanceUsd(account), 7.5);
+});
+
+test('a payment link that refers to a top-up credits nobody: it waits for the operator', async () => {
+  const { account, payment } = await checkout(10);
+  const { reference } = payment.session;
+  const fields = { client_reference_id: reference!, 'line_items[0][price_data][unit_amount]': '1000' };
+  const link = stripe.open({ ...fields, 'line_items[0][price_data][currency]': 'usd' }, 'a link');
+  const paid = await stripe.pay(link.url);
+  assert.equal(await balanceUsd(account), 0);
+  assert.equal(await stateOf(account), 'open');
+  const row = gateway.database.read.selectFrom('payments').selectAll().where('id', '=', paid.intent);
+  assert.partialDeepStrictEqual(await row.executeTakeFirst(), { problem: 'unknown-account', account_id: null, decision: null });
+  await stripe.deliver(stripe.completed(payment));
+  assert.equal(await balanceUsd(account), 10);
+});
+
+test('a refund takes no more than was paid', async () => {
+  const { account, payment } = await checkout(10);
+  await stripe.deliver(stripe.completed(payment));
+  await stripe.deliver(stripe.refunded(payment, 99_900));
+  assert.equal(await balanceUsd(account), 0);
 });
 
 test('only what Stripe signed just now is taken', async () => {

@@ -190,6 +190,7 @@ export class LocalStripe {
       amount_total: cents,
       currency,
       client_reference_id: session.reference,
+      metadata: metadataOf(session.fields),
       created: 1,
     };
   }
@@ -201,6 +202,12 @@ export class LocalStripe {
   #newId(prefix: string): string {
     return `${prefix}_${(this.#count += 1)}_${Math.random().toString(36).slice(2, 10)}`;
   }
+}
+
+/** `metadata[account]` of a form. */
+function metadataOf(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const named = Object.entries(fields).map(([name, value]) => [/^metadata\[(\w+)\]$/.exec(name)?.[1], value]);
+  return Object.fromEntries(named.filter(([name]) => name !== undefined)) as Record<string, string>;
 }
 
 type DisputeOptions = { readonly id?: string; readonly cents?: number; readonly status?: string; readonly atS?: number };

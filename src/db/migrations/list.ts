@@ -16,6 +16,7 @@ import { signIn, signInOnPostgres } from './0010-sign-in.ts';
 import { auditLog, auditLogOnPostgres } from './0011-audit-log.ts';
 import { billing, billingOnPostgres } from './0012-billing.ts';
 import { disabledKeys, disabledKeysOnPostgres } from './0013-disabled-keys.ts';
+import { proofs, proofsOnPostgres } from './0014-proofs.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -33,6 +34,7 @@ const sqlite = {
   '0011-audit-log': auditLog,
   '0012-billing': billing,
   '0013-disabled-keys': disabledKeys,
+  '0014-proofs': proofs,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -49,6 +51,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0011-audit-log': auditLogOnPostgres,
   '0012-billing': billingOnPostgres,
   '0013-disabled-keys': disabledKeysOnPostgres,
+  '0014-proofs': proofsOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

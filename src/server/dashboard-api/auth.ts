@@ -1,5 +1,6 @@
 // Signing in, up and out, and the links that lead there. What is answered to a stranger does not tell who is a user, wherever a mail server
 // can tell the address's owner instead.
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findFirstAccount } from '../../accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { authEndpoints } from '../../dashboard-contract/auth.ts';
@@ -7,32 +8,38 @@ import { ProviderAway } from '../../users/authentication.ts';
 import { createProofLink, proveEmail } from '../../users/email-proof.ts';
 import { createFirstUser } from '../../users/first-run.ts';
 import { acceptInvitation, findInvitation, type Acceptance } from '../../users/invitations.ts';
-import { alreadyUserMail, emailChangedMail, passwordResetMail, verifyMail } from '../../users/messages.ts';
+import { alreadyUserMail, emailChangedMail, passwordChangedMail, passwordResetMail, verifyMail } from '../../users/messages.ts';
 import { findLink } from '../../users/one-time-link.ts';
 import { giveOwnAccount, payPromisedCredit } from '../../users/own-account.ts';
 import { createResetLink, resetPassword } from '../../users/password-reset.ts';
 import { findUser, insertUser, normalizeEmail } from '../../users/user-records.ts';
 import type { Handler, ServerContext } from '../context.ts';
 import { clientOf, setCookies } from './client.ts';
-import { changed, type Handlers } from './handlers.ts';
+import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
 
 const done = { ok: true } as const;
 
 export const authHandlers: Handlers<typeof authEndpoints> = {
-  'POST /auth/sign-in': async ({ context: { users }, body: { email, password }, request, reply }) => {
-    const attempts = { kind: 'sign-in', of: normalizeEmail(email) } as const;
+  'POST /auth/sign-in': async ({ context, body: { password, ...given }, request, reply }) => {
+    const { users, database } = context;
+    const client = clientOf(request);
+    const email = normalizeEmail(given.email);
+    // Strangers' tries are counted together; those of a browser that has signed in before are its own.
+    const attempts = { kind: 'sign-in', of: (await users.knownDevices.find(client.cookie, email)) ?? email } as const;
     await users.attempts.take(request.ip, attempts);
-    const credentials = { email: normalizeEmail(email), password };
-    const { result, cookies } = await unlessBusy(users.authentication.signIn(clientOf(request), credentials));
+    const { result, cookies } = await unlessBusy(users.authentication.signIn(client, { email, password }));
     if (result === 'wrong') throw new ApiError('sign_in_failed', 'The e-mail address or the password is wrong.');
     await users.attempts.forget(attempts);
     setCookies(reply, cookies);
-    return changed({ next: result }, null);
+    const user = result === 'done' ? await findUser(database, { email }) : null;
+    if (user) rememberDevice(context, user.id, { request, reply });
+    return unchanged({ next: result });
   },
 
-  'POST /auth/second-factor': async ({ context: { users }, body: { code, kind = 'totp' }, request, reply }) => {
+  'POST /auth/second-factor': async ({ context, body: { code, kind = 'totp' }, request, reply }) => {
+    const { users } = context;
     const client = clientOf(request);
     const userId = await users.authentication.findChallenged(client);
     if (userId === null) throw startAgain();
@@ -43,15 +50,16 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     if (result === 'over') throw startAgain();
     if (result === 'wrong') throw new ApiError('sign_in_failed', 'The code is wrong, or was used before.', { param: 'code' });
     await users.attempts.forget(attempts);
-    return changed(done, null);
+    rememberDevice(context, userId, { request, reply });
+    return unchanged(done);
   },
 
   'POST /auth/sign-out': async ({ context: { users }, request, reply }) => {
     setCookies(reply, await users.authentication.signOut(clientOf(request)));
-    return changed(done, null);
+    return unchanged(done);
   },
 
-  'POST /auth/sign-up': async ({ context, body, request, reply }) => {
+  'POST /auth/sign-up': async ({ context, body, changes, request, reply }) => {
     const { users, database, gateway } = context;
     if (!gateway.config.signup.open) throw new ApiError('not_permitted', 'Sign-up is closed here. Ask for an invitation.');
     const email = checkEmail(body.email);
@@ -59,35 +67,26 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     await users.attempts.take(request.ip, { kind: 'sign-up', of: email });
     const passwordHash = await checkNewPassword(body.password, { email });
     const nowMs = gateway.clock.nowMs();
-    const made = await database.write.transaction().execute(async (transaction) => {
-      const id = await insertUser(transaction, { name, email, passwordHash, isEmailVerified: false }, nowMs);
-      if (id === null) return null;
-      const promisedMicros = Math.round(gateway.config.signup.initial_credit_usd * 1_000_000);
-      const accountId = await giveOwnAccount(
-        transaction,
-        { id, name },
-        { makeAccount: users.makeAccount, promisedMicros, nowMs },
-      );
-      return { id, accountId };
+    const promisedMicros = Math.round(gateway.config.signup.initial_credit_usd * 1_000_000);
+    const userId = await changes.commit(async ({ write }) => {
+      const id = await insertUser(write, { name, email, passwordHash, isEmailVerified: false }, nowMs);
+      if (id === null) return { result: null, change: null };
+      const terms = { makeAccount: users.makeAccount, promisedMicros, nowMs };
+      const accountId = await giveOwnAccount(write, { id, name }, terms);
+      const change = { action: 'user.sign-up', subject: id, accountId, before: null, after: { name, email } };
+      return { result: id, change, by: { userId: id, email } };
     });
-    const change = made && {
-      action: 'user.sign-up',
-      subject: made.id,
-      accountId: made.accountId,
-      before: null,
-      after: { name, email },
-    };
-    const by = made ? { userId: made.id, email } : undefined;
     if (users.mailer) {
-      const mail = made
-        ? verifyMail(linkTo(context, '/verify-email', await createProofLink(database, { userId: made.id, email }, nowMs)))
-        : alreadyUserMail(`${users.publicUrl()}/sign-in`);
+      const mail =
+        userId === null
+          ? alreadyUserMail(`${users.publicUrl()}/sign-in`)
+          : verifyMail(linkTo(context, '/verify-email', await createProofLink(database, { userId, email }, nowMs)));
       users.mailer.sendLater({ to: email, ...mail });
-      return changed({ next: 'check-email' }, change, by);
+      return audited({ next: 'check-email' });
     }
-    if (!made) throw new ApiError('conflict', 'This e-mail address has a sign-in already.', { param: 'email' });
-    setCookies(reply, await users.authentication.startSession(clientOf(request), made.id));
-    return changed({ next: 'done' }, change, by);
+    if (userId === null) throw new ApiError('conflict', 'This e-mail address has a sign-in already.', { param: 'email' });
+    await startSession(context, userId, { request, reply });
+    return audited({ next: 'done' });
   },
 
   'POST /auth/link': async ({ context, body: { token }, request }) => {
@@ -95,10 +94,10 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
     if (!link) throw deadLink();
-    return changed({ kind: link.kind, email: link.email }, null);
+    return unchanged({ kind: link.kind, email: link.email });
   },
 
-  'POST /auth/first-run': async ({ context, body: { token, ...given }, request, reply }) => {
+  'POST /auth/first-run': async ({ context, body: { token, ...given }, changes, request, reply }) => {
     const { users, database, gateway } = context;
     users.attempts.takeFrom(request.ip);
     const email = checkEmail(given.email);
@@ -108,15 +107,16 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     const passwordHash = await checkNewPassword(given.password, { email });
     const accountId = await findFirstAccount(database);
     if (accountId === null) throw new Error('an installation without an account cannot have a first user');
-    const userId = await createFirstUser(
-      database,
-      { token, user: { name, email, passwordHash }, accountId },
-      gateway.clock.nowMs(),
-    );
-    if (userId === null) throw deadLink();
-    setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
-    const after = { name, email, is_operator: true, role: 'owner' };
-    return changed(done, { action: 'user.first-run', subject: userId, accountId, before: null, after }, { userId, email });
+    const userId = await changes.commit(async (changing) => {
+      const user = { name, email, passwordHash };
+      const id = await createFirstUser(changing, { token, user, accountId }, gateway.clock.nowMs());
+      if (id === null) throw deadLink();
+      const after = { name, email, is_operator: true, role: 'owner' };
+      const change = { action: 'user.first-run', subject: id, accountId, before: null, after };
+      return { result: id, change, by: { userId: id, email } };
+    });
+    await startSession(context, userId, { request, reply });
+    return audited(done);
   },
 
   'POST /auth/password-reset': async ({ context, body, request }) => {
@@ -125,44 +125,59 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
     // The link is made while the answer is on its way, so that its time tells nothing.
     if (users.mailer) void sendResetLink(context, email);
-    return changed(done, null);
+    return unchanged(done);
   },
 
-  'POST /auth/password-reset/complete': async ({ context, body: { token, password }, request }) => {
+  'POST /auth/password-reset/complete': async ({ context, body: { token, password }, changes, request, reply }) => {
     const { users, database, gateway } = context;
     users.attempts.takeFrom(request.ip);
     const link = await findLink(database, token, gateway.clock.nowMs());
     if (link?.kind !== 'password-reset') throw deadLink();
     const passwordHash = await checkNewPassword(password, { email: link.email });
-    const userId = await resetPassword(database, { token, passwordHash }, gateway.clock.nowMs());
-    if (userId === null) throw deadLink();
     const email = link.email ?? '';
+    const userId = await changes.commit(async (changing) => {
+      const id = await resetPassword(changing, { token, passwordHash }, gateway.clock.nowMs());
+      if (id === null) throw deadLink();
+      const change = { action: 'user.password-reset', subject: id, before: null, after: null };
+      return { result: id, change, by: { userId: id, email } };
+    });
+    users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     await users.attempts.forget({ kind: 'sign-in', of: email });
-    return changed(done, { action: 'user.password-reset', subject: userId, before: null, after: null }, { userId, email });
+    rememberDevice(context, userId, { request, reply });
+    return audited(done);
   },
 
-  'POST /auth/verify-email': async ({ context: { users, database, gateway }, body: { token }, request }) => {
+  'POST /auth/verify-email': async ({ context, body: { token }, session: { userId }, changes, request }) => {
+    const { users, database, gateway } = context;
     users.attempts.takeFrom(request.ip);
-    const proven = await proveEmail(database, token, gateway.clock.nowMs());
-    if (!proven) throw deadLink();
-    const { userId, email, before } = proven;
+    const link = await findLink(database, token, gateway.clock.nowMs());
+    if (link?.kind !== 'verify-email') throw deadLink();
+    if (link.userId !== userId) {
+      throw new ApiError('conflict', 'This link is for another user than you are signed in as. Sign out, and open it again.');
+    }
+    const { email, before } = await changes.commit(async (changing) => {
+      const result = await proveEmail(changing, { token, userId }, gateway.clock.nowMs());
+      if (!result) throw deadLink();
+      const { email: after } = result;
+      const change = { action: 'user.verify-email', subject: userId, before: { email: result.before }, after: { email: after } };
+      return { result, change };
+    });
     await payPromisedCredit(database, userId, { creditOnce: users.creditOnce, mustProveEmail: gateway.config.smtp !== null });
-    if (before !== email) users.mailer?.sendLater({ to: before, ...emailChangedMail(email) });
-    const change = { action: 'user.verify-email', subject: userId, before: { email: before }, after: { email } };
-    return changed({ email }, change, { userId, email });
+    if (before !== email) for (const to of [before, email]) users.mailer?.sendLater({ to, ...emailChangedMail(email) });
+    return audited({ email });
   },
 
   'POST /auth/verify-email/send': async ({ context, session, request }) => {
     const { users, database } = context;
     if (!users.mailer) throw new ApiError('conflict', 'E-mails cannot be sent from here. Ask the operator.');
-    await users.attempts.take(request.ip, { kind: 'password-reset', of: session.email });
+    await users.attempts.take(request.ip, { kind: 'password-reset', of: session.userId });
     const token = await createProofLink(
       database,
       { userId: session.userId, email: session.email },
       context.gateway.clock.nowMs(),
     );
     users.mailer.sendLater({ to: session.email, ...verifyMail(linkTo(context, '/verify-email', token)) });
-    return changed(done, null);
+    return unchanged(done);
   },
 
   'POST /auth/invitation': async ({ context, body: { token }, request }) => {
@@ -172,10 +187,10 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     if (!invitation) throw deadLink();
     const { accountName, role, email, invitedBy, isUser, expiresAtMs } = invitation;
     const expires_at = new Date(expiresAtMs).toISOString();
-    return changed({ account_name: accountName, role, email, invited_by: invitedBy, is_user: isUser, expires_at }, null);
+    return unchanged({ account_name: accountName, role, email, invited_by: invitedBy, is_user: isUser, expires_at });
   },
 
-  'POST /auth/invitation/accept': async ({ context, body: { token, name, password }, session, request, reply }) => {
+  'POST /auth/invitation/accept': async ({ context, body: { token, name, password }, session, changes, request, reply }) => {
     const { users, database } = context;
     users.attempts.takeFrom(request.ip);
     const invitation = await findInvitation(database, token, context.gateway.clock.nowMs());
@@ -188,13 +203,15 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       name: checkName(name!),
       passwordHash: await checkNewPassword(password!, { email: invitation.email }),
     };
-    const { accountId, userId, role } = acceptedOrThrow(
-      await acceptInvitation(database, token, by, context.gateway.clock.nowMs()),
-    );
-    if (!session) setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
-    const { email } = invitation;
-    const change = { action: 'member.join', subject: userId, accountId, before: null, after: { email, role } };
-    return changed({ account_id: accountId }, change, { userId, email });
+    const { accountId, userId } = await changes.commit(async (changing) => {
+      const result = acceptedOrThrow(await acceptInvitation(changing, token, by, context.gateway.clock.nowMs()));
+      const { email } = invitation;
+      const after = { email, role: result.role };
+      const change = { action: 'member.join', subject: result.userId, accountId: result.accountId, before: null, after };
+      return { result, change, by: { userId: result.userId, email } };
+    });
+    if (!session) await startSession(context, userId, { request, reply });
+    return audited({ account_id: accountId });
   },
 
   'POST /auth/oidc': async ({ context: { users, gateway }, body: { next = '/' }, request, reply }) => {
@@ -204,7 +221,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
       users.authentication.startProvider(clientOf(request), ownPath(next)),
     );
     setCookies(reply, cookies);
-    return changed({ url }, null);
+    return unchanged({ url });
   },
 };
 
@@ -218,6 +235,19 @@ export function finishProvider({ users, gateway }: ServerContext): Handler {
     setCookies(reply, cookies);
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(path, 303);
   };
+}
+
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply };
+
+/** Somebody has become a user, or has proved in another way who he is. */
+async function startSession(context: ServerContext, userId: string, { request, reply }: Exchange): Promise<void> {
+  setCookies(reply, await context.users.authentication.startSession(clientOf(request), userId));
+  rememberDevice(context, userId, { request, reply });
+}
+
+function rememberDevice({ users }: ServerContext, userId: string, { request, reply }: Exchange): void {
+  const isSecure = users.authentication.isSecure(clientOf(request));
+  setCookies(reply, [users.knownDevices.cookieFor(userId, { isSecure })]);
 }
 
 async function sendResetLink(context: ServerContext, email: string): Promise<void> {

@@ -1,15 +1,15 @@
 // What an account has, what it paid in, and what it is warned of.
 import type { FastifyRequest } from 'fastify';
 import { readThreshold, setThreshold } from '../../billing/low-balance.ts';
-import { isAway } from '../../billing/stripe-client.ts';
-import { findTopUp, openTopUp, setCheckoutUrl, type TopUp } from '../../billing/top-ups.ts';
+import { type Checkout, isAway } from '../../billing/stripe-client.ts';
+import { findTopUp, openTopUp, setCheckout, type TopUp } from '../../billing/top-ups.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { billingEndpoints } from '../../dashboard-contract/billing.ts';
 import { ledgerIdOf } from '../../ledger/commands.ts';
 import { readBalance } from '../../ledger/queries.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../../lib/money.ts';
 import type { ServerContext } from '../context.ts';
-import { changed, type Handlers } from './handlers.ts';
+import { audited, type Handlers, unchanged } from './handlers.ts';
 import { readStatement } from './statement.ts';
 
 export const billingHandlers: Handlers<typeof billingEndpoints> = {
@@ -31,36 +31,42 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
 
   'GET /accounts/:account/statement': ({ context, account, query }) => readStatement(context, account.accountId, query),
 
-  'POST /accounts/:account/top-ups': async ({ context, account, session, body, request }) => {
+  'POST /accounts/:account/top-ups': async ({ context, account, session, body, changes, request }) => {
     const amountMicros = checkAmount(context, body.amount_micros);
     const asked = { accountId: account.accountId, userId: session.userId, requestId: body.request_id, amountMicros };
-    const topUp = await openTopUp(context.database, asked);
-    if (!topUp) throw new ApiError('conflict', 'This top-up was asked for before, with another amount.');
+    const topUp = await changes.commit(async (database) => {
+      const opened = await openTopUp(database, asked, context.gateway.clock.nowMs());
+      if (!opened) throw new ApiError('conflict', 'This top-up was asked for before, with another amount.');
+      const { topUp: result, isNew } = opened;
+      const change = { action: 'top-up.start', subject: result.id, before: null, after: { amount_micros: amountMicros } };
+      return { result, change: isNew ? change : null };
+    });
     const output = (checkout_url: string) => ({ id: topUp.id, checkout_url });
-    if (topUp.checkout_url !== null) return changed(output(topUp.checkout_url), null);
-    const url = await createCheckout(context, { topUp, email: session.email, base: baseUrlOf(context, request) });
-    await setCheckoutUrl(context.database, topUp.id, url);
-    const after = { amount_micros: amountMicros };
-    return changed(output(url), { action: 'top-up.start', subject: topUp.id, before: null, after });
+    if (topUp.checkout_url !== null) return unchanged(output(topUp.checkout_url));
+    const checkout = await createCheckout(context, { topUp, email: session.email, base: baseUrlOf(context, request) });
+    await setCheckout(context.database, topUp.id, checkout);
+    return audited(output(checkout.url));
   },
 
   'GET /accounts/:account/top-ups/:topUp': async ({ context, account, params }) => {
-    const topUp = await findTopUp(context.database, account.accountId, params.topUp);
+    const topUp = await findTopUp(context.database.read, account.accountId, params.topUp);
     if (!topUp) throw new ApiError('not_found', 'There is no such top-up in this account.');
     const { id, amount_micros, state, created_at_ms } = topUp;
     return { id, amount_micros, state, created_at: new Date(created_at_ms).toISOString() };
   },
 
-  'PATCH /accounts/:account/low-balance': async ({ context: { database, billing }, account: { accountId }, body }) => {
-    const before = await readThreshold(database.read, accountId);
-    const after = body.threshold_micros === null ? null : micros(body.threshold_micros);
-    const output = { threshold_micros: after };
-    if (before === after) return changed(output, null);
-    await setThreshold(database, accountId, after);
+  'PATCH /accounts/:account/low-balance': async ({ context: { billing }, account: { accountId }, body, changes }) => {
+    const threshold = body.threshold_micros === null ? null : micros(body.threshold_micros);
+    const after = { threshold_micros: threshold };
+    const isChanged = await changes.commit(async (database) => {
+      const before = { threshold_micros: await readThreshold(database.write, accountId) };
+      if (before.threshold_micros === threshold) return { result: false, change: null };
+      await setThreshold(database, accountId, threshold);
+      return { result: true, change: { action: 'account.low-balance', subject: accountId, before, after } };
+    });
     // Whoever is below it already hears of it at once.
-    void billing.look();
-    const change = { before: { threshold_micros: before }, after: output };
-    return changed(output, { action: 'account.low-balance', subject: accountId, ...change });
+    if (isChanged) void billing.look();
+    return audited(after);
   },
 };
 
@@ -85,9 +91,9 @@ function checkAmount(context: ServerContext, amount: number): Micros {
   return micros(amount);
 }
 
-type Checkout = { readonly topUp: TopUp; readonly email: string; readonly base: string };
+type NewCheckout = { readonly topUp: TopUp; readonly email: string; readonly base: string };
 
-async function createCheckout({ billing, gateway }: ServerContext, { topUp, email, base }: Checkout): Promise<string> {
+async function createCheckout({ billing, gateway }: ServerContext, { topUp, email, base }: NewCheckout): Promise<Checkout> {
   const back = `${base}/billing?account=${topUp.account_id}`;
   try {
     return await billing.stripe!.createCheckout({

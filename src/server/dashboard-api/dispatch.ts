@@ -1,7 +1,8 @@
-// The dashboard's API: every endpoint of the contract, in the same steps. Origin, session, access, validation, the handler, the audit log.
+// The dashboard's API: every endpoint of the contract, in the same steps. Origin, session, access, validation, the handler, which
+// changes something only together with the audit log.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
-import { recordChange } from '../../audit/audit-log.ts';
+import { AuditedChanges } from '../../audit/audited-changes.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { contract } from '../../dashboard-contract/contract.ts';
 import type { Access, Endpoint, EndpointName } from '../../dashboard-contract/endpoint.ts';
@@ -59,18 +60,16 @@ export function addDashboardApi(app: FastifyInstance, context: ServerContext): v
       handler: async (request, reply) => {
         const { session, account } = request.caller!;
         const params = request.params as Record<string, string>;
-        const call = { context, params, query: readQuery(request), body: readBody(request), session, account, request, reply };
-        const result = await handler(call as Parameters<AnyHandler>[0]);
+        const changes = new AuditedChanges({
+          database: context.database,
+          actorOf: (by) => actorOf(request, session ?? by),
+          accountId: account?.accountId ?? null,
+          clock: context.gateway.clock,
+        });
+        const given = { query: readQuery(request), body: readBody(request), session, account };
+        const result = await handler({ context, params, ...given, changes, request, reply } as Parameters<AnyHandler>[0]);
         reply.header('cache-control', 'no-store');
-        if (method === 'GET') return result;
-        const { output, change, by } = result as Changed<unknown>;
-        if (change)
-          await recordChange(context.database, {
-            actor: actorOf(request, session ?? by ?? null),
-            change,
-            accountId: account?.accountId ?? null,
-          });
-        return output;
+        return method === 'GET' ? result : (result as Changed<unknown>).output;
       },
     });
   }

@@ -1,6 +1,6 @@
 // What a handler of the dashboard's API is given, and what it gives back.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Change } from '../../audit/audit-log.ts';
+import type { AuditedChanges } from '../../audit/audited-changes.ts';
 import type { Access, BodyOf, Endpoint, OutputOf, ParametersOf, QueryOf } from '../../dashboard-contract/endpoint.ts';
 import type { Membership, Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
@@ -14,26 +14,31 @@ type Call<Name extends string, E extends Endpoint> = {
   readonly session: E['access'] extends 'public' ? Session | null : Session;
   /** Of the path: the caller is at least what the endpoint asks for in it. */
   readonly account: E['access'] extends 'member' | 'admin' | 'owner' ? Membership : null;
+  /** The caller's changes, each with its row in the audit log. */
+  readonly changes: AuditedChanges;
   /** For what JSON cannot say: the client's address, its cookies. */
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 };
 
-/** With what the audit log says of it; null: nothing was changed. */
-export type Changed<Output> = {
-  readonly output: Output;
-  readonly change: Change | null;
-  /** Who made it, where nobody was signed in before. */
-  readonly by?: { readonly userId: string; readonly email: string };
-};
+declare const isAccountedFor: unique symbol;
 
-export function changed<Output>(output: Output, change: Change | null, by?: Changed<Output>['by']): Changed<Output> {
-  return { output, change, by };
+/** What a handler that may change something answers; made by `unchanged` or `audited`, so that each says which. */
+export type Changed<Output> = { readonly output: Output; readonly [isAccountedFor]: true };
+
+/** Nothing was changed that the audit log speaks of. */
+export function unchanged<Output>(output: Output): Changed<Output> {
+  return { output } as Changed<Output>;
+}
+
+/** What was changed was written in one transaction with its row in the audit log. */
+export function audited<Output>(output: Output): Changed<Output> {
+  return { output } as Changed<Output>;
 }
 
 type ResultOf<Name, Output> = Name extends `GET ${string}` ? Output : Changed<Output>;
 
-/** A handler for each endpoint of a table. What changes something says what, so that no change goes unlogged. */
+/** A handler for each endpoint of a table. */
 export type Handlers<Table> = {
   readonly [Name in keyof Table & string]: Table[Name] extends Endpoint
     ? (call: Call<Name, Table[Name]>) => Promise<ResultOf<Name, OutputOf<Table[Name]>>>

@@ -1,11 +1,13 @@
 // The API keys of an account. What is changed takes effect on every gateway within seconds, by the counter that key stores poll.
 import { readKeyUses } from '../../activity/key-uses.ts';
+import type { AuditedChanges } from '../../audit/audited-changes.ts';
 import { changedFields } from '../../audit/changed-fields.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { resolveKeyModel } from '../../catalog/resolve-key-model.ts';
 import type { BodyOf } from '../../dashboard-contract/endpoint.ts';
 import type { Key, keysEndpoints } from '../../dashboard-contract/keys.ts';
+import type { Database } from '../../db/database.ts';
 import { findKey, keyStateOf, searchKeys, type KeyListing } from '../../keys/list-keys.ts';
 import { createKey, revokeKey, setKeyDisabled, updateKey, type KeyControls, type KeyOutcome } from '../../keys/manage-keys.ts';
 import { readKeySpending, type KeySpending } from '../../ledger/spending.ts';
@@ -13,7 +15,7 @@ import { nextDayMs, nextMonthMs } from '../../ledger/window.ts';
 import { isAddressRange } from '../../lib/addresses.ts';
 import { micros } from '../../lib/money.ts';
 import type { ServerContext } from '../context.ts';
-import { changed, type Changed, type Handlers } from './handlers.ts';
+import { audited, type Handlers } from './handlers.ts';
 
 const pageRows = 50;
 
@@ -38,35 +40,36 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     return { requests_per_minute, tokens_per_minute, concurrent_requests };
   },
 
-  'POST /accounts/:account/keys': async ({ context, account: { accountId }, body }) => {
-    const { mode, ...controls } = body;
-    const made = await createKey(context.database, context.digestKey, { accountId, mode, ...readControls(context, controls) });
-    if (!made) throw new ApiError('not_found', 'There is no such account.');
-    const { key: secret, listing } = made;
-    const change = { action: 'key.create', subject: listing.id, before: null, after: listing };
-    return changed({ key: await toKey(context, listing), secret }, change);
+  'POST /accounts/:account/keys': async ({ context, account: { accountId }, body, changes }) => {
+    const { mode, ...fields } = body;
+    const controls = readControls(context, fields);
+    const { listing, key: secret } = await changes.commit(async (database) => {
+      const made = await createKey(database, context.digestKey, { accountId, mode, ...controls });
+      if (!made) throw new ApiError('not_found', 'There is no such account.');
+      return { result: made, change: { action: 'key.create', subject: made.id, before: null, after: made.listing } };
+    });
+    return audited({ key: await toKey(context, listing), secret });
   },
 
-  'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body }) => {
+  'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
     const controls = readControls(context, body);
-    const outcome = await updateKey(context.database, placeOf(account, params), controls);
-    return changedKey(context, 'key.update', unlessRevoked(outcome));
+    const change = (database: Database) => updateKey(database, placeOf(account, params), controls);
+    return audited(await toKey(context, await commitKeyChange(changes, 'key.update', change)));
   },
 
-  'POST /accounts/:account/keys/:key/disable': async ({ context, account, params }) => {
-    const outcome = await setKeyDisabled(context.database, placeOf(account, params), true);
-    return changedKey(context, 'key.disable', unlessRevoked(outcome));
+  'POST /accounts/:account/keys/:key/disable': async ({ context, account, params, changes }) => {
+    const change = (database: Database) => setKeyDisabled(database, placeOf(account, params), true);
+    return audited(await toKey(context, await commitKeyChange(changes, 'key.disable', change)));
   },
 
-  'POST /accounts/:account/keys/:key/enable': async ({ context, account, params }) => {
-    const outcome = await setKeyDisabled(context.database, placeOf(account, params), false);
-    return changedKey(context, 'key.enable', unlessRevoked(outcome));
+  'POST /accounts/:account/keys/:key/enable': async ({ context, account, params, changes }) => {
+    const change = (database: Database) => setKeyDisabled(database, placeOf(account, params), false);
+    return audited(await toKey(context, await commitKeyChange(changes, 'key.enable', change)));
   },
 
-  'POST /accounts/:account/keys/:key/revoke': async ({ context, account, params }) => {
-    const outcome = await revokeKey(context.database, placeOf(account, params));
-    if (outcome.kind === 'revoked') return changed(await toKey(context, outcome.key), null);
-    return changedKey(context, 'key.revoke', unlessRevoked(outcome));
+  'POST /accounts/:account/keys/:key/revoke': async ({ context, account, params, changes }) => {
+    const change = (database: Database) => revokeKey(database, placeOf(account, params));
+    return audited(await toKey(context, await commitKeyChange(changes, 'key.revoke', change)));
   },
 };
 
@@ -74,18 +77,23 @@ function placeOf({ accountId }: { readonly accountId: string }, params: { readon
   return { keyId: params.key, accountId };
 }
 
-type KeyChange = Extract<KeyOutcome, { readonly kind: 'changed' }>;
-
-/** Throws ApiError 404 or 409. */
-export function unlessRevoked(outcome: KeyOutcome): KeyChange {
-  if (outcome.kind === 'unknown') throw noSuchKey();
-  if (outcome.kind === 'revoked') throw new ApiError('conflict', 'This key is revoked, and that is for good. Make another.');
-  return outcome;
-}
-
-async function changedKey(context: ServerContext, action: string, { before, after }: KeyChange): Promise<Changed<Key>> {
-  const fields = changedFields(before, after);
-  return changed(await toKey(context, after), fields && { action, subject: after.id, ...fields });
+/** Returns the key as it is then; revoking one that is revoked changes nothing. Throws ApiError 404 or 409. */
+export function commitKeyChange(
+  changes: AuditedChanges,
+  action: 'key.update' | 'key.disable' | 'key.enable' | 'key.revoke',
+  change: (database: Database) => Promise<KeyOutcome>,
+): Promise<KeyListing> {
+  return changes.commit(async (database) => {
+    const outcome = await change(database);
+    if (outcome.kind === 'unknown') throw noSuchKey();
+    if (outcome.kind === 'revoked') {
+      if (action === 'key.revoke') return { result: outcome.key, change: null };
+      throw new ApiError('conflict', 'This key is revoked, and that is for good. Make another.');
+    }
+    const { before, after } = outcome;
+    const fields = changedFields(before, after);
+    return { result: after, change: fields && { action, subject: after.id, accountId: after.account_id, ...fields } };
+  });
 }
 
 function noSuchKey(): ApiError {

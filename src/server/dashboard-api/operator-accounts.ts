@@ -1,13 +1,14 @@
 // Accounts, as operators manage them. Commands carry an id of the caller's: one that comes twice is done, and noted, once.
 import { hash } from 'node:crypto';
 import {
-  createAccount,
+  createAccountIn,
   raiseCacheGeneration,
   readTerms,
   updateAccount,
   type AccountChange,
 } from '../../accounts/manage-accounts.ts';
 import { findAccount, searchAccounts, type FoundAccount } from '../../accounts/search-accounts.ts';
+import type { AuditedChanges } from '../../audit/audited-changes.ts';
 import { changedFields } from '../../audit/changed-fields.ts';
 import { removePurgedOf } from '../../cache/purged-accounts.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
@@ -19,7 +20,8 @@ import { ledgerIdOf } from '../../ledger/commands.ts';
 import { createLedgers } from '../../ledger/create-ledgers.ts';
 import { findAdjustment } from '../../ledger/queries.ts';
 import { micros } from '../../lib/money.ts';
-import { changed, type Changed, type Handlers } from './handlers.ts';
+import type { ServerContext } from '../context.ts';
+import { audited, type Changed, type Handlers } from './handlers.ts';
 import { readAddresses } from './keys.ts';
 import { readStatement } from './statement.ts';
 
@@ -33,15 +35,18 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
     return { data: page.accounts.map(toRow), next_cursor: page.next };
   },
 
-  'POST /operator/accounts': async ({ context: { database }, body }) => {
+  'POST /operator/accounts': async ({ context: { gateway }, body, changes }) => {
     const id = `acc_${digestOf(['account', body.request_id])}`;
     const name = readName(body.name);
-    await createAccount(database, { id, name, priceMultiplierPpm: body.price_multiplier_ppm }, createLedgers);
-    if ((await findAccount(database, id))?.name !== name)
-      throw new ApiError('conflict', 'This was asked for before, for an account of another name.');
-    const after = await readTerms(database.read, id);
-    const change = { id: noteIdOf(['account', id]), action: 'account.create', subject: id, accountId: id, before: null, after };
-    return changed({ id }, change);
+    const account = { id, name, priceMultiplierPpm: body.price_multiplier_ppm };
+    await changes.commit(async ({ write }) => {
+      const { isNew } = await createAccountIn(write, account, { createLedgers, nowMs: gateway.clock.nowMs() });
+      const after = await readTerms(write, id);
+      if (after.name !== name) throw new ApiError('conflict', 'This was asked for before, for an account of another name.');
+      const change = { action: 'account.create', subject: id, accountId: id, before: null, after };
+      return { result: id, change: isNew ? change : null };
+    });
+    return audited({ id });
   },
 
   'GET /operator/accounts/:account': ({ context, params }) => readDetail(context.database, params.account),
@@ -51,8 +56,8 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
     return readStatement(context, params.account, query);
   },
 
-  'PATCH /operator/accounts/:account': ({ context, params, body }) =>
-    changeAccount(context.database, params.account, {
+  'PATCH /operator/accounts/:account': ({ context, params, body, changes }) =>
+    changeAccount({ context, changes }, params.account, {
       name: body.name === undefined ? undefined : readName(body.name),
       isFrozen: body.frozen,
       priceMultiplierPpm: body.price_multiplier_ppm,
@@ -65,21 +70,23 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
       },
     }),
 
-  'PATCH /operator/accounts/:account/model-prices': ({ context, params, body }) => {
+  'PATCH /operator/accounts/:account/model-prices': ({ context, params, body, changes }) => {
     const modelId = resolveKeyModel(context.gateway.catalog, body.model);
     // A price of a model that has left the catalogue can still be cleared.
     if (modelId === null && body.multiplier_ppm !== null) throw invalidRequest('model', `There is no model '${body.model}'.`);
-    return changeAccount(context.database, params.account, {
+    return changeAccount({ context, changes }, params.account, {
       modelPrice: { modelId: modelId ?? body.model, multiplierPpm: body.multiplier_ppm },
     });
   },
 
-  'POST /operator/accounts/:account/adjustments': async ({ context, params: { account: accountId }, body }) => {
+  'POST /operator/accounts/:account/adjustments': async ({ context, params: { account: accountId }, body, changes }) => {
     const { kind, mode, note } = body;
     const ledgerId = ledgerIdOf(accountId, mode);
     const entryId = `adjust:${ledgerId}:${body.request_id}`;
     const amountMicros = micros(body.amount_micros);
-    const outcome = await context.gateway.ledger.submit({ type: kind, entryId, ledgerId, amountMicros, note });
+    const after = { entry_id: entryId, mode, amount_micros: amountMicros, note };
+    const auditRow = changes.rowOf({ action: `account.${kind}`, subject: accountId, accountId, before: null, after });
+    const outcome = await context.gateway.ledger.submit({ type: kind, entryId, ledgerId, amountMicros, note, auditRow });
     if (outcome.type === 'unknown-ledger') throw noSuchAccount();
     if (outcome.type !== 'credited' && outcome.type !== 'debited')
       throw new Error(`the ledger answered a ${kind} with ${outcome.type}`);
@@ -87,16 +94,15 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
     const made = await findAdjustment(context.database.read, { entryId, kind });
     if (made?.amountMicros !== amountMicros || made.note !== note)
       throw new ApiError('conflict', 'This was asked for before, with another amount or reason. Nothing was booked again.');
-    const output = { entry_id: entryId, available_micros: outcome.availableMicros };
-    const after = { mode, amount_micros: amountMicros, note, available_micros: outcome.availableMicros };
-    const noteId = noteIdOf([kind, entryId]);
-    return changed(output, { id: noteId, action: `account.${kind}`, subject: accountId, accountId, before: null, after });
+    return audited({ entry_id: entryId, available_micros: outcome.availableMicros });
   },
 
-  'POST /operator/accounts/:account/purge': async ({ context: { database }, params: { account: accountId } }) => {
-    if (!(await raiseCacheGeneration(database, accountId))) throw noSuchAccount();
-    const erased = await eraseResponses(database, accountId);
-    return changed(erased, { action: 'account.purge', subject: accountId, accountId, before: null, after: erased });
+  'POST /operator/accounts/:account/purge': async ({ context: { database }, params: { account: accountId }, changes }) => {
+    await changes.commit(async (changing) => {
+      if (!(await raiseCacheGeneration(changing, accountId))) throw noSuchAccount();
+      return { result: null, change: { action: 'account.purge', subject: accountId, accountId, before: null, after: null } };
+    });
+    return audited(await eraseResponses(database, accountId));
   },
 };
 
@@ -106,13 +112,21 @@ function readName(text: string): string {
   return name;
 }
 
-async function changeAccount(database: Database, accountId: string, what: AccountChange): Promise<Changed<AccountDetail>> {
-  const terms = await updateAccount(database, accountId, what);
-  if (!terms) throw noSuchAccount();
-  const fields = changedFields(terms.before, terms.after);
+type Changing = { readonly context: ServerContext; readonly changes: AuditedChanges };
+
+async function changeAccount(
+  { context: { database }, changes }: Changing,
+  accountId: string,
+  what: AccountChange,
+): Promise<Changed<AccountDetail>> {
+  const terms = await changes.commit(async (changing) => {
+    const result = await updateAccount(changing, accountId, what);
+    if (!result) throw noSuchAccount();
+    const fields = changedFields(result.before, result.after);
+    return { result, change: fields && { action: 'account.update', subject: accountId, accountId, ...fields } };
+  });
   if (terms.before.retain_responses && !terms.after.retain_responses) await eraseResponses(database, accountId);
-  const note = fields && { action: 'account.update', subject: accountId, accountId, ...fields };
-  return changed(await readDetail(database, accountId), note);
+  return audited(await readDetail(database, accountId));
 }
 
 /** After the generation was raised: nothing of it is served while it goes. */
@@ -154,10 +168,6 @@ function balanceOf({ postedMicros, heldMicros }: FoundAccount['live']) {
 
 function noSuchAccount(): ApiError {
   return new ApiError('not_found', 'There is no such account.');
-}
-
-function noteIdOf(parts: readonly string[]): string {
-  return `aud_${digestOf(parts)}`;
 }
 
 /** As long as the ids that are made by chance. */

@@ -1,13 +1,13 @@
 // The keys of all accounts. What they may do is their owners' business; operators stop them.
 import { readAccountNames } from '../../accounts/search-accounts.ts';
-import { changedFields } from '../../audit/changed-fields.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { OperatorKey, operatorKeysEndpoints } from '../../dashboard-contract/operator-keys.ts';
+import type { Database } from '../../db/database.ts';
 import { searchKeys, type KeyListing } from '../../keys/list-keys.ts';
-import { revokeKey, setKeyDisabled, type KeyOutcome } from '../../keys/manage-keys.ts';
+import { revokeKey, setKeyDisabled } from '../../keys/manage-keys.ts';
 import type { ServerContext } from '../context.ts';
-import { changed, type Changed, type Handlers } from './handlers.ts';
-import { toKeys, unlessRevoked } from './keys.ts';
+import { audited, type Handlers } from './handlers.ts';
+import { commitKeyChange, toKeys } from './keys.ts';
 
 const pageRows = 50;
 
@@ -20,24 +20,25 @@ export const operatorKeysHandlers: Handlers<typeof operatorKeysEndpoints> = {
     return { data: await withAccounts(context, page.keys), next_cursor: page.next };
   },
 
-  'POST /operator/keys/:key/disable': async ({ context, params }) =>
-    told(context, 'key.disable', await setKeyDisabled(context.database, { keyId: params.key }, true)),
+  'POST /operator/keys/:key/disable': async ({ context, params, changes }) => {
+    const change = (database: Database) => setKeyDisabled(database, { keyId: params.key }, true);
+    return audited(await withAccount(context, await commitKeyChange(changes, 'key.disable', change)));
+  },
 
-  'POST /operator/keys/:key/enable': async ({ context, params }) =>
-    told(context, 'key.enable', await setKeyDisabled(context.database, { keyId: params.key }, false)),
+  'POST /operator/keys/:key/enable': async ({ context, params, changes }) => {
+    const change = (database: Database) => setKeyDisabled(database, { keyId: params.key }, false);
+    return audited(await withAccount(context, await commitKeyChange(changes, 'key.enable', change)));
+  },
 
-  'POST /operator/keys/:key/revoke': async ({ context, params }) => {
-    const outcome = await revokeKey(context.database, { keyId: params.key });
-    if (outcome.kind === 'revoked') return changed((await withAccounts(context, [outcome.key]))[0]!, null);
-    return told(context, 'key.revoke', outcome);
+  'POST /operator/keys/:key/revoke': async ({ context, params, changes }) => {
+    const change = (database: Database) => revokeKey(database, { keyId: params.key });
+    return audited(await withAccount(context, await commitKeyChange(changes, 'key.revoke', change)));
   },
 };
 
-async function told(context: ServerContext, action: string, outcome: KeyOutcome): Promise<Changed<OperatorKey>> {
-  const { before, after } = unlessRevoked(outcome);
-  const fields = changedFields(before, after);
-  const [key] = await withAccounts(context, [after]);
-  return changed(key!, fields && { action, subject: after.id, accountId: after.account_id, ...fields });
+async function withAccount(context: ServerContext, listing: KeyListing): Promise<OperatorKey> {
+  const [key] = await withAccounts(context, [listing]);
+  return key!;
 }
 
 async function withAccounts(context: ServerContext, listings: readonly KeyListing[]): Promise<readonly OperatorKey[]> {

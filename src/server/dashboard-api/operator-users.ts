@@ -4,7 +4,7 @@ import type { operatorUsersEndpoints } from '../../dashboard-contract/operator-u
 import { createResetLink } from '../../users/password-reset.ts';
 import { searchUsers } from '../../users/search-users.ts';
 import { findUser } from '../../users/user-records.ts';
-import { changed, type Handlers } from './handlers.ts';
+import { audited, type Handlers } from './handlers.ts';
 import { memberRows } from './member-rows.ts';
 import { linkTo } from './links.ts';
 import { inviteTo } from './settings.ts';
@@ -29,16 +29,18 @@ export const operatorUsersHandlers: Handlers<typeof operatorUsersEndpoints> = {
     return { data, next_cursor: next };
   },
 
-  'POST /operator/users/:user/reset-link': async ({ context, params }) => {
+  'POST /operator/users/:user/reset-link': async ({ context, params, changes }) => {
     const user = await findUser(context.database, { id: params.user });
     if (!user) throw new ApiError('not_found', 'There is no such user.');
-    const token = await createResetLink(context.database, { user, mailed: false }, context.gateway.clock.nowMs());
-    const change = { action: 'user.reset-link', subject: user.id, before: null, after: { email: user.email } };
-    return changed({ link: linkTo(context, '/reset-password', token) }, change);
+    const token = await changes.commit(async (database) => ({
+      result: await createResetLink(database, { user, mailed: false }, context.gateway.clock.nowMs()),
+      change: { action: 'user.reset-link', subject: user.id, before: null, after: { email: user.email } },
+    }));
+    return audited({ link: linkTo(context, '/reset-password', token) });
   },
 
   'GET /operator/accounts/:account/members': ({ context, params }) => memberRows(context.database, params.account),
 
-  'POST /operator/accounts/:account/invitations': ({ context, params, body, session }) =>
-    inviteTo(context, { accountId: params.account, email: checkEmail(body.email), role: body.role, session }),
+  'POST /operator/accounts/:account/invitations': ({ context, params, body, session, changes }) =>
+    inviteTo({ context, changes }, { accountId: params.account, email: checkEmail(body.email), role: body.role, session }),
 };

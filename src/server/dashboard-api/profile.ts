@@ -1,15 +1,16 @@
 // A user's own settings. Whatever could take the sign-in from its owner asks for the password again.
+import type { FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { settingsEndpoints } from '../../dashboard-contract/settings.ts';
 import { createProofLink, takeEmail } from '../../users/email-proof.ts';
-import { verifyMail } from '../../users/messages.ts';
+import { passwordChangedMail, secondFactorMail, verifyMail } from '../../users/messages.ts';
 import { verifyPassword } from '../../users/password.ts';
 import type { Session } from '../../users/session.ts';
-import { findUser, passwordHashOf, renameUser, replacePassword } from '../../users/user-records.ts';
+import { findUser, passwordHashOf, removeSecondFactor, renameUser, replacePassword } from '../../users/user-records.ts';
 import { endOtherSessions, endSession, listSessions } from '../../users/user-sessions.ts';
 import type { ServerContext } from '../context.ts';
 import { clientOf, setCookies } from './client.ts';
-import { changed, type Handlers } from './handlers.ts';
+import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
 
@@ -38,45 +39,48 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     };
   },
 
-  'PATCH /profile': async ({ context: { database }, body, session }) => {
+  'PATCH /profile': async ({ body, session: { userId, name: before }, changes }) => {
     const name = checkName(body.name);
-    await renameUser(database, session.userId, name);
-    const change = { action: 'user.update', subject: session.userId, before: { name: session.name }, after: { name } };
-    return changed(done, change);
+    await changes.commit(async (database) => {
+      await renameUser(database, userId, name);
+      return { result: null, change: { action: 'user.update', subject: userId, before: { name: before }, after: { name } } };
+    });
+    return audited(done);
   },
 
-  'POST /profile/email': async ({ context, body, session, request }) => {
+  'POST /profile/email': async ({ context, body, session, changes, request }) => {
     const { database, users } = context;
     const email = checkEmail(body.email);
     await checkPassword(context, { session, password: body.password, address: request.ip });
     const { userId } = session;
-    const change = { action: 'user.email', subject: userId, before: { email: session.email }, after: { email } };
     if (users.mailer) {
       await users.attempts.take(request.ip, { kind: 'password-reset', of: email });
       const token = await createProofLink(database, { userId, email }, context.gateway.clock.nowMs());
       users.mailer.sendLater({ to: email, ...verifyMail(linkTo(context, '/verify-email', token)) });
-      return changed({ next: 'check-email' }, null);
+      return unchanged({ next: 'check-email' });
     }
-    if (!(await takeEmail(database, { userId, email })))
-      throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
-    return changed({ next: 'done' }, change);
+    await changes.commit(async (changing) => {
+      if (!(await takeEmail(changing, { userId, email })))
+        throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
+      const change = { action: 'user.email', subject: userId, before: { email: session.email }, after: { email } };
+      return { result: null, change };
+    });
+    return audited({ next: 'done' });
   },
 
-  'POST /profile/password': async ({ context, body, session, request, reply }) => {
-    const { database, users } = context;
-    const { userId } = session;
-    await checkPassword(context, {
-      session,
-      password: body.current_password,
-      address: request.ip,
-      param: 'current_password',
+  'POST /profile/password': async ({ context, body, session, changes, request, reply }) => {
+    const { users } = context;
+    const { userId, email } = session;
+    const given = { session, password: body.current_password, address: request.ip, param: 'current_password' };
+    await checkPassword(context, given);
+    const passwordHash = await checkNewPassword(body.new_password, { email, param: 'new_password' });
+    await changes.commit(async ({ write }) => {
+      await replacePassword(write, { userId, passwordHash }, context.gateway.clock.nowMs());
+      return { result: null, change: { action: 'user.password', subject: userId, before: null, after: null } };
     });
-    const passwordHash = await checkNewPassword(body.new_password, { email: session.email, param: 'new_password' });
-    await database.write
-      .transaction()
-      .execute((transaction) => replacePassword(transaction, { userId, passwordHash }, context.gateway.clock.nowMs()));
+    users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
-    return changed(done, { action: 'user.password', subject: userId, before: null, after: null });
+    return audited(done);
   },
 
   'GET /profile/sessions': async ({ context: { database, gateway }, session }) => {
@@ -94,16 +98,22 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     };
   },
 
-  'DELETE /profile/sessions/:session': async ({ context: { database }, params, session }) => {
-    const isEnded = await endSession(database, { userId: session.userId, sessionId: params.session });
-    if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
-    return changed(done, { action: 'session.end', subject: params.session, before: null, after: null });
+  'DELETE /profile/sessions/:session': async ({ params: { session: sessionId }, session: { userId }, changes }) => {
+    await changes.commit(async (database) => {
+      const isEnded = await endSession(database, { userId, sessionId });
+      if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
+      return { result: null, change: { action: 'session.end', subject: sessionId, before: null, after: null } };
+    });
+    return audited(done);
   },
 
-  'POST /profile/sessions/revoke-others': async ({ context: { database }, session }) => {
-    const count = await endOtherSessions(database, { userId: session.userId, sessionId: session.id });
-    const change = { action: 'session.end-others', subject: session.userId, before: null, after: { count } };
-    return changed(done, count === 0 ? null : change);
+  'POST /profile/sessions/revoke-others': async ({ session: { userId, id: sessionId }, changes }) => {
+    await changes.commit(async (database) => {
+      const count = await endOtherSessions(database, { userId, sessionId });
+      const change = { action: 'session.end-others', subject: userId, before: null, after: { count } };
+      return { result: null, change: count === 0 ? null : change };
+    });
+    return audited(done);
   },
 
   'POST /profile/second-factor': async ({ context, body: { password }, session, request, reply }) => {
@@ -112,48 +122,88 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     if (result === 'is-on') throw new ApiError('conflict', 'The second factor is on already.');
     if (result === 'wrong') throw wrongPassword('password');
     setCookies(reply, cookies);
-    return changed({ uri: result.uri, secret: result.secret, backup_codes: result.backupCodes }, null);
+    return unchanged({ uri: result.uri, secret: result.secret, backup_codes: result.backupCodes });
   },
 
-  'POST /profile/second-factor/confirm': async ({ context: { users }, body: { code }, session, request, reply }) => {
-    const attempts = { kind: 'second-factor', of: session.userId } as const;
+  'POST /profile/second-factor/confirm': async ({ context, body: { code }, session, changes, request, reply }) => {
+    const { users, database } = context;
+    const { userId, email } = session;
+    if ((await findUser(database, { id: userId }))?.hasSecondFactor)
+      throw new ApiError('conflict', 'The second factor is on already.');
+    const attempts = secondFactorAttempts(session);
     await users.attempts.take(request.ip, attempts);
-    const given = { userId: session.userId, code: code.trim() };
-    const { result, cookies } = await users.authentication.confirmSecondFactor(clientOf(request), given);
-    if (result === 'wrong')
-      throw invalidRequest('code', 'The code is wrong. Take the newest one, and check that the clock is right.');
+    const given = { userId, code: code.trim() };
+    const cookies = await changes.commit(async (changing) => {
+      const { result, cookies: made } = await users.authentication.confirmSecondFactor(changing, clientOf(request), given);
+      if (result === 'wrong')
+        throw invalidRequest('code', 'The code is wrong. Take the newest one, and check that the clock is right.');
+      return { result: made, change: secondFactorChange(userId, { enabled: true }) };
+    });
     await users.attempts.forget(attempts);
+    users.mailer?.sendLater({ to: email, ...secondFactorMail('on') });
     setCookies(reply, cookies);
-    const change = {
-      action: 'user.second-factor',
-      subject: session.userId,
-      before: { enabled: false },
-      after: { enabled: true },
-    };
-    return changed(done, change);
+    return audited(done);
   },
 
-  'POST /profile/second-factor/disable': async ({ context, body: { password }, session, request, reply }) => {
-    await checkPassword(context, { session, password, address: request.ip });
-    const { result, cookies } = await context.users.authentication.endSecondFactor(clientOf(request), password);
-    if (result === 'wrong') throw wrongPassword('password');
-    setCookies(reply, cookies);
-    const change = {
-      action: 'user.second-factor',
-      subject: session.userId,
-      before: { enabled: true },
-      after: { enabled: false },
-    };
-    return changed(done, change);
+  'POST /profile/second-factor/disable': async ({ context, body, session, changes, request }) => {
+    const { userId, email } = session;
+    await checkPassword(context, { session, password: body.password, address: request.ip });
+    await checkSecondFactor(context, { session, ...body, request });
+    await changes.commit(async ({ write }) => {
+      await removeSecondFactor(write, userId);
+      return { result: null, change: secondFactorChange(userId, { enabled: false }) };
+    });
+    context.users.mailer?.sendLater({ to: email, ...secondFactorMail('off') });
+    return audited(done);
   },
 
-  'POST /profile/second-factor/backup-codes': async ({ context, body: { password }, session, request }) => {
-    await checkPassword(context, { session, password, address: request.ip });
-    const codes = await context.users.authentication.newBackupCodes(clientOf(request), password);
-    if (codes === 'wrong') throw new ApiError('conflict', 'There is no second factor to have backup codes for.');
-    return changed({ backup_codes: codes }, { action: 'user.backup-codes', subject: session.userId, before: null, after: null });
+  'POST /profile/second-factor/backup-codes': async ({ context, body, session, changes, request }) => {
+    const { userId, email } = session;
+    await checkPassword(context, { session, password: body.password, address: request.ip });
+    await checkSecondFactor(context, { session, ...body, request });
+    const codes = await changes.commit(async (database) => {
+      const result = await context.users.authentication.newBackupCodes(database, userId);
+      if (!result) throw noSecondFactor();
+      return { result, change: { action: 'user.backup-codes', subject: userId, before: null, after: null } };
+    });
+    context.users.mailer?.sendLater({ to: email, ...secondFactorMail('new-codes') });
+    return audited({ backup_codes: codes });
   },
 };
+
+function secondFactorChange(userId: string, { enabled }: { readonly enabled: boolean }) {
+  return { action: 'user.second-factor', subject: userId, before: { enabled: !enabled }, after: { enabled } };
+}
+
+/** For each session: whoever has taken one keeps neither the sign-in nor the others from the user. */
+function secondFactorAttempts({ id }: Session) {
+  return { kind: 'second-factor', of: id } as const;
+}
+
+type SecondFactorCheck = {
+  readonly session: Session;
+  readonly code: string;
+  readonly kind?: 'totp' | 'backup';
+  readonly request: FastifyRequest;
+};
+
+/** Whoever knows the password alone gets no further than a sign-in would let him. Throws ApiError 400, 409, 429. */
+async function checkSecondFactor(
+  { database, users }: ServerContext,
+  { session, code, kind = 'totp', request }: SecondFactorCheck,
+): Promise<void> {
+  const { userId } = session;
+  if (!(await findUser(database, { id: userId }))?.hasSecondFactor) throw noSecondFactor();
+  const attempts = secondFactorAttempts(session);
+  await users.attempts.take(request.ip, attempts);
+  const isRight = await users.authentication.isRightCode(clientOf(request), { kind, code: code.trim(), userId });
+  if (!isRight) throw invalidRequest('code', 'The code is wrong, or was used before.');
+  await users.attempts.forget(attempts);
+}
+
+function noSecondFactor(): ApiError {
+  return new ApiError('conflict', 'There is no second factor.');
+}
 
 type PasswordCheck = {
   readonly session: Session;
@@ -167,7 +217,8 @@ async function checkPassword(
   { database, users }: ServerContext,
   { session, password, address, param = 'password' }: PasswordCheck,
 ): Promise<void> {
-  const attempts = { kind: 'password', of: session.userId } as const;
+  // For each session: whoever has taken one keeps the user from nothing.
+  const attempts = { kind: 'password', of: session.id } as const;
   await users.attempts.take(address, attempts);
   const hash = await passwordHashOf(database, session.userId);
   if (hash === null) {

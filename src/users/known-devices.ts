@@ -1,0 +1,45 @@
+// Browsers that have signed in before, known by a cookie that they keep. A user's wrong passwords are counted for each of them apart from
+// everybody else's, so that whoever guesses elsewhere keeps strangers waiting, and never the user. The cookie opens nothing by itself.
+// https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Database } from '../db/database.ts';
+import { deriveKey } from './derived-key.ts';
+import { findUser } from './user-records.ts';
+
+const cookieName = 'tollgate.device';
+/** As long as browsers keep any. https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.5 */
+const maxAgeSeconds = 400 * 24 * 60 * 60;
+const cookiePattern = /(?:^|;\s*)(?:__Host-)?tollgate\.device=(usr_\w{1,40})\.([\w-]{22})\.([\w-]{43})(?:;|$)/;
+
+export class KnownDevices {
+  readonly #database: Database;
+  readonly #key: Uint8Array;
+
+  constructor(database: Database, secret: Uint8Array) {
+    this.#database = database;
+    this.#key = deriveKey(secret, 'known devices');
+  }
+
+  /** For `Set-Cookie`, when a user has proved who he is. A new name each time: what was counted under the last one says nothing any more. */
+  cookieFor(userId: string, { isSecure }: { readonly isSecure: boolean }): string {
+    const name = `${userId}.${randomBytes(16).toString('base64url')}`;
+    const prefix = isSecure ? '__Host-' : '';
+    const attributes = `Max-Age=${maxAgeSeconds}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
+    return `${prefix}${cookieName}=${name}.${this.#digest(name).toString('base64url')}; ${attributes}`;
+  }
+
+  /** The name of a browser that has signed in as the user with this address, else null. */
+  async find(cookie: string, email: string): Promise<string | null> {
+    const match = cookiePattern.exec(cookie);
+    if (!match) return null;
+    const [, userId, device, signature] = match as unknown as [string, string, string, string];
+    const name = `${userId}.${device}`;
+    if (!timingSafeEqual(Buffer.from(signature, 'base64url'), this.#digest(name))) return null;
+    const user = await findUser(this.#database, { id: userId });
+    return user?.email === email ? name : null;
+  }
+
+  #digest(name: string): Buffer {
+    return createHmac('sha256', this.#key).update(name).digest();
+  }
+}
