@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { checkAccessibility, openBrowser, phone, takePicture, type TestBrowser } from '../support/browser.ts';
+import { createProofLink } from '../../src/users/email-proof.ts';
 import { signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -86,6 +87,30 @@ test('an invitation makes a user of its account, and is nobody else’s', async 
     await page.getByRole('button', { name: 'Accept as known@example.com' }).click();
     await heading(page, 'Overview').waitFor();
     assert.equal(new URL(page.url()).searchParams.get('account'), owner.account);
+  });
+});
+
+test('an address is confirmed by its user: whoever is not signed in does that first, and goes on', async () => {
+  const { id: userId, email } = (await (await makeUser('unproved@example.com')).get('/profile')).json<{
+    id: string;
+    email: string;
+  }>();
+  const link = () => createProofLink(gateway.database, { userId, email }, gateway.program.clock.nowMs());
+  await browser.withPage({ baseUrl: gateway.url }, async (page) => {
+    await page.goto(`/verify-email?token=${await link()}`);
+    await page.getByText('Sign in to confirm unproved@example.com.').waitFor();
+    await checkAccessibility(page);
+    await takePicture(page, 'verify-email-signed-out');
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await enterPassword(page, 'unproved@example.com');
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await heading(page, 'Thank you').waitFor();
+  });
+  const other = await makeUser('somebody@example.com');
+  await browser.withPage({ baseUrl: gateway.url, cookie: other.cookie, ignores: refused }, async (page) => {
+    await page.goto(`/verify-email?token=${await link()}`);
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText('This link is for another user').waitFor();
   });
 });
 

@@ -92,7 +92,7 @@ function LinkDialog({ made, onClose }: { readonly made: Made | null; readonly on
         <Stack>
           <Text style={{ overflowWrap: 'anywhere' }}>
             {shown.mailed
-              ? `An e-mail with this link is on its way to ${shown.email}. You can also hand it over yourself.`
+              ? `An e-mail with a link of its own is on its way to ${shown.email}. You can also hand over this one, which does not confirm the address.`
               : `Hand this link over to ${shown.email}: no e-mail was sent, since this service has no mail server.`}
           </Text>
           <Code block className={classes.link} role="region" aria-label="The invitation’s link">

@@ -1,22 +1,64 @@
 // Asking for the password once more, before what could take the sign-in from its owner.
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useUser } from '../../api/session.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
+import { secondFactorOf } from './second-factor-texts.ts';
 
 type Props = {
   /** What will happen. */
   readonly text: string;
   /** On the button. */
   readonly action: string;
-  readonly danger?: boolean;
   readonly send: (body: { readonly password: string }) => Promise<unknown>;
   readonly onClose: () => void;
 };
 
+type SecondFactorProps = Omit<Props, 'send'> & {
+  readonly danger?: boolean;
+  readonly send: (body: {
+    readonly password: string;
+    readonly code: string;
+    readonly kind: 'totp' | 'backup';
+  }) => Promise<unknown>;
+};
+
+/** What a dialog shows that goes on with the password and a code of the second factor only. */
+export function OwnSecondFactorForm({ text, action, danger = false, send, onClose }: SecondFactorProps) {
+  const form = useForm({
+    initialValues: { password: '', code: '' },
+    validate: {
+      password: checkOwnPassword,
+      code: (code) => (code.trim() === '' ? 'Enter a code of your app, or a backup code.' : null),
+    },
+  });
+  const { onSubmit, error, isSubmitting } = useFormSubmit(
+    form,
+    ({ password, code }) => send({ password, ...secondFactorOf(code) }),
+    { password: 'password', code: 'code' },
+  );
+  return (
+    <form onSubmit={onSubmit} noValidate>
+      <Stack>
+        <Text>{text}</Text>
+        <OwnerOfPassword />
+        <PasswordInput label="Your password" autoComplete="current-password" data-autofocus {...form.getInputProps('password')} />
+        <TextInput
+          label="Code"
+          description="Of your app, or a backup code"
+          autoComplete="one-time-code"
+          {...form.getInputProps('code')}
+        />
+        {error && <ErrorNotice error={error} />}
+        <Actions action={action} danger={danger} isSubmitting={isSubmitting} onClose={onClose} />
+      </Stack>
+    </form>
+  );
+}
+
 /** What a dialog shows that goes on with the password only. */
-export function OwnPasswordForm({ text, action, danger = false, send, onClose }: Props) {
+export function OwnPasswordForm({ text, action, send, onClose }: Props) {
   const form = useForm({ initialValues: { password: '' }, validate: { password: checkOwnPassword } });
   const { onSubmit, error, isSubmitting } = useFormSubmit(form, send, { password: 'password' });
   return (
@@ -26,16 +68,24 @@ export function OwnPasswordForm({ text, action, danger = false, send, onClose }:
         <OwnerOfPassword />
         <PasswordInput label="Your password" autoComplete="current-password" data-autofocus {...form.getInputProps('password')} />
         {error && <ErrorNotice error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isSubmitting}>
-            Cancel
-          </Button>
-          <Button type="submit" color={danger ? 'red' : undefined} loading={isSubmitting}>
-            {action}
-          </Button>
-        </Group>
+        <Actions action={action} isSubmitting={isSubmitting} onClose={onClose} />
       </Stack>
     </form>
+  );
+}
+
+type ActionsProps = Pick<SecondFactorProps, 'action' | 'danger' | 'onClose'> & { readonly isSubmitting: boolean };
+
+function Actions({ action, danger = false, isSubmitting, onClose }: ActionsProps) {
+  return (
+    <Group justify="flex-end">
+      <Button variant="default" onClick={onClose} disabled={isSubmitting}>
+        Cancel
+      </Button>
+      <Button type="submit" color={danger ? 'red' : undefined} loading={isSubmitting}>
+        {action}
+      </Button>
+    </Group>
   );
 }
 

@@ -7,7 +7,7 @@ import { showDone } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { BackupCodesDialog } from './backup-codes-dialog.tsx';
-import { OwnPasswordForm } from './own-password.tsx';
+import { OwnSecondFactorForm } from './own-password.tsx';
 import { SecondFactorSetup } from './second-factor-setup.tsx';
 
 type Dialog = 'set-up' | 'turn-off' | 'new-codes';
@@ -83,7 +83,7 @@ function NewCodes({ onClose, onDone }: { readonly onClose: () => void; readonly 
     onSuccess: ({ backup_codes: codes }) => onDone(codes),
   });
   return (
-    <OwnPasswordForm
+    <OwnSecondFactorForm
       text="The codes that you have now stop working."
       action="Make new codes"
       onClose={onClose}
@@ -101,7 +101,7 @@ function TurnOff({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <OwnPasswordForm
+    <OwnSecondFactorForm
       text="From then on your password alone signs you in. Your backup codes stop working."
       action="Turn off"
       danger

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { backupCodesFile, checkCode, codeOf, inGroups } from './second-factor-texts.ts';
+import { backupCodesFile, checkCode, codeOf, inGroups, secondFactorOf } from './second-factor-texts.ts';
 
 test('a secret is read in groups of four', () => {
   assert.equal(inGroups('JBSWY3DPEHPK3P'), 'JBSW Y3DP EHPK 3P');
@@ -10,6 +10,11 @@ test('a code has six digits, with or without spaces', () => {
   assert.equal(codeOf(' 123 456 '), '123456');
   assert.deepEqual(['123456', '123 456'].map(checkCode), [null, null]);
   for (const entered of ['', '12345', '1234567', 'abcdef']) assert.notEqual(checkCode(entered), null, entered);
+});
+
+test('a code of the app and a backup code are told apart', () => {
+  assert.deepEqual(secondFactorOf(' 123 456'), { code: '123456', kind: 'totp' });
+  assert.deepEqual(secondFactorOf(' aB3xY-9kLmN '), { code: 'aB3xY-9kLmN', kind: 'backup' });
 });
 
 test('the file of backup codes says what it is for, under a name that every system takes', () => {

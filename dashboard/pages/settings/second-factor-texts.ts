@@ -14,6 +14,11 @@ export function checkCode(entered: string): string | null {
   return /^\d{6}$/.test(codeOf(entered)) ? null : 'Enter the six digits that the app shows.';
 }
 
+/** A code of the app or a backup code, whichever was entered. */
+export function secondFactorOf(entered: string): { readonly code: string; readonly kind: 'totp' | 'backup' } {
+  return checkCode(entered) === null ? { code: codeOf(entered), kind: 'totp' } : { code: entered.trim(), kind: 'backup' };
+}
+
 type BackupCodes = { readonly serviceName: string; readonly email: string; readonly codes: readonly string[] };
 
 /** A text file to keep, which says in a year what it is for. */

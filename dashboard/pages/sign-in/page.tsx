@@ -42,7 +42,8 @@ function noticeOf(error: string | undefined, wasReset: boolean): Notice | null {
   const texts: Readonly<Record<string, string>> = {
     signup_closed: 'There is no user with your e-mail address here, and sign-up is closed. Ask for an invitation.',
     email_not_verified: 'The provider has not verified your e-mail address, so you cannot be recognised by it.',
-    account_not_linked: 'Your user here is not linked with that provider. Sign in with your password.',
+    account_not_linked:
+      'Your user here is not linked with that provider. Sign in with your password and confirm your e-mail address under Settings, then try again.',
   };
   return { color: 'red', text: texts[error] ?? 'Signing in through the provider did not work. Try again.' };
 }

@@ -1,10 +1,12 @@
-// Confirming an e-mail address. Only a click uses the link up: mail programs that look at links ahead do not.
+// Confirming an e-mail address, as the user whose it is. Only a click uses the link up: mail programs that look at links ahead do not.
 import { Button } from '@mantine/core';
+import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 import { toApiError, type ApiError } from '../../api/api-error.ts';
 import { api } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
-import { AppLink } from '../../parts/link.tsx';
+import { AppLink, ButtonLink } from '../../parts/link.tsx';
 import { Card } from './card.tsx';
 import { OneTimeLink } from './one-time-link.tsx';
 import { enter } from './enter.ts';
@@ -17,7 +19,25 @@ export function Page() {
   );
 }
 
-function VerifyEmail({ token, email }: { readonly token: string; readonly email: string | null }) {
+type Props = { readonly token: string; readonly email: string | null };
+
+function VerifyEmail({ token, email }: Props) {
+  const { user } = useSession();
+  return user ? <Confirm token={token} email={email} /> : <SignInFirst email={email} />;
+}
+
+function SignInFirst({ email }: Pick<Props, 'email'>) {
+  const { href } = useLocation();
+  return (
+    <Card title="Confirm your e-mail address" text={`Sign in to confirm ${email ?? 'it'}.`}>
+      <ButtonLink to="/sign-in" search={{ next: href }} fullWidth>
+        Sign in
+      </ButtonLink>
+    </Card>
+  );
+}
+
+function Confirm({ token, email }: Props) {
   const [state, setState] = useState<'asked' | 'running' | 'done'>('asked');
   const [error, setError] = useState<ApiError | null>(null);
   const verify = async () => {
