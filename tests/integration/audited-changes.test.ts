@@ -260,8 +260,17 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   'keys create': async () => ['keys', 'create', '--account', (await owner()).account, '--mode', 'live'],
   'keys update': async () => ['keys', 'update', (await gateway.makeKey()).id, '--rpm', '5'],
   'keys disable': async () => ['keys', 'disable', (await gateway.makeKey()).id],
+  'keys enable': async () => {
+    const { id } = await gateway.makeKey();
+    await gateway.program.cli('keys', 'disable', id);
+    return ['keys', 'enable', id];
+  },
   'keys revoke': async () => ['keys', 'revoke', (await gateway.makeKey()).id],
   'users create-link': async () => ['users', 'create-link', newcomer()],
+  'users first-run-link': async () => {
+    await removeUsers();
+    return ['users', 'first-run-link'];
+  },
   'users reset-password': async () => ['users', 'reset-password', (await enrolled()).by.email, '--remove-second-factor'],
 };
 
@@ -293,6 +302,23 @@ test('the credit of a sign-up stands in the audit log', async () => {
       ['account.credit', 'service'],
       ['user.sign-up', 'user'],
     ],
+  );
+});
+
+test('a sign-in makes no account, and gives no credit, that the audit log does not know of', async () => {
+  const user = await signIn(gateway, { role: null, passwordHash });
+  const enter = async () => {
+    const client = visitor(gateway);
+    assert.equal((await client.post('/auth/sign-in', { email: user.email, password })).status, 200);
+    return (await client.get('/session')).json<{ accounts: { id: string }[] }>().accounts;
+  };
+  assert.deepEqual(await whileRefusingAuditRows(gateway.database, enter), []);
+  const [account] = await enter();
+  assert.equal((await gateway.balance(account!.id)).postedMicros, 1_000_000);
+  const log = gateway.database.read.selectFrom('audit_log').select('action').where('account_id', '=', account!.id);
+  assert.deepEqual(
+    (await log.orderBy('action').execute()).map(({ action }) => action),
+    ['account.create', 'account.credit'],
   );
 });
 

@@ -206,6 +206,22 @@ test('a link that the inviter is shown proves nothing: no credit, and the mailed
   assert.partialDeepStrictEqual((await proved.get('/profile')).json(), { email_verified: true });
 });
 
+test('of the two links of an invitation one is followed, also at the same moment, and only the mailed one proves', async () => {
+  const inviter = await signIn(gateway);
+  for (let round = 0; round < 3; round++) {
+    const email = newcomer('both');
+    const invited = await inviter.post(`/accounts/${inviter.account}/invitations`, { email, role: 'member' });
+    const shown = new URL(invited.json<{ link: string }>().link).searchParams.get('token')!;
+    const tokens = [shown, tokenIn(await mailbox.take(email), 'invitation')];
+    const replies = await Promise.all(
+      tokens.map((token) => visitor(gateway).post('/auth/invitation/accept', { token, name: 'In', password })),
+    );
+    assert.deepEqual(statusesOf(replies), [200, 404]);
+    const users = gateway.database.read.selectFrom('users').select('email_verified').where('email', '=', email);
+    assert.equal(Boolean((await users.executeTakeFirstOrThrow()).email_verified), replies[1]!.status === 200);
+  }
+});
+
 test('an address is confirmed by the user whose it is, and by nobody who is merely sent the link', async () => {
   const email = newcomer('squatted');
   const token = tokenIn(await signUp(email), 'verify-email');

@@ -99,6 +99,8 @@ test('behind https the cookie is bound to the host', async () => {
   const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body: { email, password }, headers });
   const [cookie] = reply.headers['set-cookie']!;
   assert.match(cookie!, /^__Host-tollgate\.session_token=[^;]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+  const device = reply.headers['set-cookie']!.find((line) => line.includes('device'));
+  assert.match(device!, /^__Host-tollgate\.device=[^;]+; Max-Age=34560000; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
 });
 
 test('ten tries in a quarter of an hour are free, wherever they come from; then whoever it is has to wait', async () => {
