@@ -215,10 +215,12 @@ test('what an operator credits is there once, with its reason, for the owner and
   });
   await hasBalance(owner.account, 40_000_001);
   const { data } = (await operator.get(`/operator/audit-log?account=${owner.account}`)).json<{ data: { after: object }[] }>();
-  assert.deepEqual(
-    data.map(({ after: credited }) => credited),
-    [{ mode: 'live', amount_micros: 40_000_001, note: 'Bank transfer 2026-117', available_micros: 40_000_001 }],
-  );
+  assert.equal(data.length, 1);
+  assert.partialDeepStrictEqual(data[0]!.after, {
+    mode: 'live',
+    amount_micros: 40_000_001,
+    note: 'Bank transfer 2026-117',
+  });
 });
 
 async function fillIn(place: Page | Locator, values: Readonly<Record<string, string>>): Promise<void> {
