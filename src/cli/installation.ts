@@ -4,7 +4,7 @@ import { resolveKeyModel } from '../catalog/resolve-key-model.ts';
 import type { Config } from '../config/schema.ts';
 import { loadConfig } from '../config/load.ts';
 import { loadSecret } from '../config/secret.ts';
-import { isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
+import { explainDatabaseError, isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
 import { CommandFailed } from './output.ts';
 
 export type Installation = {
@@ -20,6 +20,8 @@ export async function withInstallation(action: (installation: Installation) => P
   try {
     await database.migrate();
     await action({ config, database, secret });
+  } catch (error) {
+    throw explainDatabaseError(error, config.database.url);
   } finally {
     await database.close();
   }

@@ -4,7 +4,8 @@ import { startApp, type App } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { loadSecret } from '../config/secret.ts';
-import { isPostgresUrl } from '../db/database.ts';
+import { explainDatabaseError, isPostgresUrl, sqlitePathOf } from '../db/database.ts';
+import { claimServing } from '../db/sqlite-serving.ts';
 import { openLog } from './log.ts';
 import { CommandFailed } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -13,6 +14,7 @@ import { systemClock } from '../lib/clock.ts';
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
   const secret = loadSecret(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
+  const release = isPostgresUrl(config.database.url) ? () => {} : claimServing(sqlitePathOf(config.database.url));
   const { log, flush } = openLog(config.log.level);
   const onLedgerFailure = (err: Error) => {
     log.error({ err }, 'the books cannot be written any more: the process ends');
@@ -25,20 +27,21 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
     },
   );
   // Before anything is printed: whoever waits for the address may end the program as soon as it has read it.
-  stopOnSignal(app, { log, flush });
+  stopOnSignal(app, { log, flush, release });
   for (const warning of [...config.warnings, ...app.gateway.catalog.warnings]) log.warn({}, warning);
   console.log(welcome(app, config));
   log.info({ url: app.url, providers: switchedOn(config) }, 'listening');
 }
 
 /** The first signal drains; a second one ends at once. What nobody caught is logged and ends the process: its state cannot be trusted. */
-function stopOnSignal(app: App, { log, flush }: ReturnType<typeof openLog>): void {
+function stopOnSignal(app: App, { log, flush, release }: ReturnType<typeof openLog> & { readonly release: () => void }): void {
   let isStopping = false;
   const stop = (signal: string) => {
     if (isStopping) process.exit(1);
     isStopping = true;
     log.info({ signal, running: app.gateway.runs.count }, 'stopping');
     void app.stop().then(() => {
+      release();
       log.info({}, 'stopped');
       flush();
       process.exit(0);
@@ -55,8 +58,8 @@ function stopOnSignal(app: App, { log, flush }: ReturnType<typeof openLog>): voi
   process.on('unhandledRejection', die);
 }
 
-function explainStart(error: unknown, { server }: Config): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
+function explainStart(error: unknown, { server, database }: Config): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return explainDatabaseError(error, database.url);
   if (error.code === 'EADDRINUSE') {
     return new CommandFailed(`port ${server.port} on ${server.host} is taken. Stop what listens there, or set PORT to another.`);
   }

@@ -2,6 +2,7 @@
 // behind the writer's transaction, nor a note of the moment for the disk. Charged requests never write through here: the ledger has its own writer (see ledger/open-ledger.ts).
 import type { Kysely } from 'kysely';
 import { openPostgres } from './postgres.ts';
+import { explainSqliteError } from './sqlite-error.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Tables } from './schema.ts';
 
@@ -35,6 +36,11 @@ export function openDatabase(url: string, options: { readonly isPatient?: boolea
 /** Whether a URL names a database that several machines may share. */
 export function isPostgresUrl(url: string): boolean {
   return /^postgres(ql)?:\/\//.test(url);
+}
+
+/** An error of a SQLite file in use, in words for the operator; any other stays as it is. */
+export function explainDatabaseError(error: unknown, url: string): unknown {
+  return isPostgresUrl(url) ? error : explainSqliteError(error, sqlitePathOf(url));
 }
 
 /** The file of a `sqlite:` URL. Throws on any other: the message is meant for the operator. */

@@ -1,8 +1,9 @@
 // A copy of a SQLite database that is in use: one moment of it, whatever is written meanwhile.
-import { chmodSync, closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { DatabaseUnusable } from './database-error.ts';
 import { connectSqlite } from './sqlite-connection.ts';
+import { explainSqliteError } from './sqlite-error.ts';
 
 /** All pages in one step: between two steps a writer would make the copy begin anew, and under load it would never end. */
 const pagesAtOnce = 2 ** 31 - 1;
@@ -15,13 +16,15 @@ export async function backUpSqlite(path: string, target: string): Promise<number
   const draft = `${target}.${process.pid}.part`;
   const source = connectSqlite(path, { readOnly: true });
   try {
+    closeSync(openSync(draft, 'wx', 0o600));
     await backup(source, draft, { rate: pagesAtOnce });
-    chmodSync(draft, 0o600);
     checkCopy(draft);
     flush(draft);
     // Unlike a rename, a link never replaces what is there.
     linkSync(draft, target);
     return statSync(target).size;
+  } catch (error) {
+    throw explainSqliteError(error, draft);
   } finally {
     source.close();
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true });

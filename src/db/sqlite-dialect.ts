@@ -6,11 +6,13 @@ import {
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
+  type SqliteDialectConfig,
   SqliteDriver,
   type SqliteStatement,
   type TransactionSettings,
 } from 'kysely';
 import { busyTimeoutMs } from './sqlite-connection.ts';
+import { isBusy } from './sqlite-error.ts';
 import { systemClock } from '../lib/clock.ts';
 
 const retryMs = 2;
@@ -20,15 +22,17 @@ const statementsMax = 200;
 
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #database: SqliteDatabase;
+  readonly #connection: DatabaseSync;
 
   constructor(connection: DatabaseSync) {
     const database = adaptConnection(connection);
     super({ database });
     this.#database = database;
+    this.#connection = connection;
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver({ database: this.#database });
+    return new ImmediateDriver({ database: this.#database }, this.#connection);
   }
 
   override createAdapter(): SqliteAdapter {
@@ -44,7 +48,13 @@ class TransactionalAdapter extends SqliteAdapter {
 }
 
 class ImmediateDriver extends SqliteDriver {
+  readonly #opened: DatabaseSync;
   #patient: DatabaseConnection | null = null;
+
+  constructor(config: SqliteDialectConfig, opened: DatabaseSync) {
+    super(config);
+    this.#opened = opened;
+  }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     return (this.#patient ??= waitForOthers(await super.acquireConnection()));
@@ -53,6 +63,11 @@ class ImmediateDriver extends SqliteDriver {
   /** A plain `begin` takes the write lock at the first write and fails at once, timeout or not, if another wrote in between. */
   override async beginTransaction(connection: DatabaseConnection, settings?: TransactionSettings): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw(settings?.accessMode === 'read only' ? 'begin' : 'begin immediate'));
+  }
+
+  /** A full disk makes SQLite roll back by itself. To do so again would fail, and hide why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#opened.isTransaction) await super.rollbackTransaction(connection);
   }
 }
 
@@ -73,11 +88,6 @@ function waitForOthers(connection: DatabaseConnection): DatabaseConnection {
     },
     streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
   };
-}
-
-function isBusy(error: unknown): boolean {
-  const busy = 5; // https://sqlite.org/rescode.html: the low byte is the primary code
-  return ((error as { errcode?: number }).errcode ?? 0) % 256 === busy;
 }
 
 function adaptConnection(connection: DatabaseSync): SqliteDatabase {

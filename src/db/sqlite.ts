@@ -7,6 +7,7 @@ import { migrateToLatest } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import type { Tables } from './schema.ts';
 import { connectSqlite } from './sqlite-connection.ts';
+import { explainSqliteError } from './sqlite-error.ts';
 import { NodeSqliteDialect } from './sqlite-dialect.ts';
 
 export function openSqlite(path: string): Database {
@@ -22,7 +23,13 @@ export function openSqlite(path: string): Database {
     read,
     write,
     transient,
-    migrate: () => migrateToLatest(write, migrations.sqlite),
+    migrate: async () => {
+      try {
+        return await migrateToLatest(write, migrations.sqlite);
+      } catch (error) {
+        throw explainSqliteError(error, path);
+      }
+    },
     close: async () => {
       await Promise.all([read.destroy(), write.destroy(), transient.destroy()]);
       for (const connection of [reader, noter, writer]) closeIfOpen(connection);

@@ -1,5 +1,6 @@
 // The end of a request whose upstream failed: free for the client, and the error it is told.
 import { ApiError } from '../canonical/errors.ts';
+import { isDatabaseAway } from '../ledger/database-away.ts';
 import type { CallFailed } from './call.ts';
 import type { Running } from './running.ts';
 import { releaseHold } from './settle.ts';
@@ -24,6 +25,13 @@ export function takenOver(): ApiError {
     'This request was held up for so long that another with its Idempotency-Key has taken its place. Nothing was charged for this one; ' +
     'send it again with the same key to get the answer of the other.';
   return new ApiError('upstream_unavailable', message, { retryAfterSeconds: 1 });
+}
+
+/** What a client is told when the database is away; any other error stays as it is. */
+export function toldOfDatabase(error: unknown): unknown {
+  if (!isDatabaseAway(error)) return error;
+  const message = 'The gateway cannot read or write its own database at the moment. Nothing was charged; retry shortly.';
+  return new ApiError('upstream_unavailable', message, { cause: error, retryAfterSeconds: 1 });
 }
 
 /** Another replica, or this one once it is back, takes the request. */

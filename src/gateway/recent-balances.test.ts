@@ -18,7 +18,7 @@ function started() {
   const clock = new TestClock();
   const state = { available: 100, reads: 0, gate: Promise.resolve() };
   const balances = new RecentBalances({
-    ledger: { submit: () => Promise.resolve({} as Outcome), close: () => Promise.resolve() },
+    ledger: { submit: () => Promise.resolve({} as Outcome), isFailing: () => false, close: () => Promise.resolve() },
     read: async () => {
       state.reads += 1;
       const balance = balanceOf(state.available);

@@ -25,7 +25,7 @@ export class RecentBalances {
   constructor({ ledger, read, clock }: RecentBalancesOptions) {
     this.#read = read;
     this.#clock = clock;
-    this.ledger = { submit: (command) => this.#submit(ledger, command), close: () => ledger.close() };
+    this.ledger = { ...ledger, submit: (command) => this.#submit(ledger, command) };
   }
 
   /** null: there is no such ledger. */

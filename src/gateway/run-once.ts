@@ -4,7 +4,7 @@ import { ApiError } from '../canonical/errors.ts';
 import type { Claim } from '../idempotency/claim.ts';
 import type { RequestName } from '../idempotency/request-name.ts';
 import type { Client } from './client.ts';
-import { shuttingDown } from './failed.ts';
+import { shuttingDown, toldOfDatabase } from './failed.ts';
 import { type Keeping, nothingKept } from './keeping.ts';
 import { replay } from './replay.ts';
 import { runCached } from './run-cached.ts';
@@ -23,7 +23,8 @@ export async function runOnce(admitted: Admitted, client: Client, execute: Execu
   try {
     if (name) await runUnderKey(admitted, name, { waiting, execute });
     else await runCached(admitted, { waiting, claim: null, execute });
-  } catch (error) {
+  } catch (thrown) {
+    const error = toldOfDatabase(thrown);
     if (!waiting.openStream || !(error instanceof ApiError)) throw error;
     tellInStream(admitted, waiting, error);
   }

@@ -1,5 +1,6 @@
 // The end of a hold: a charge or a release. A charge is durable before the client is told of success.
-import type { ChargeRecord } from '../ledger/commands.ts';
+import { LedgerUnavailable } from '../ledger/batcher.ts';
+import type { ChargeRecord, Outcome, Settle } from '../ledger/commands.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import type { Clock } from '../lib/clock.ts';
 import { keepPrice, type PriceTerms } from '../canonical/price-terms.ts';
@@ -71,7 +72,7 @@ export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Ch
   const { gateway, key, hold, trace, keeping } = charging;
   const { costMicros, upstreamCostMicros, terms, record, response, isWhole } = sold;
   const sealed = response && (await keeping.seal(response, { isWhole }));
-  const outcome = await gateway.ledger.submit({
+  const outcome = await submitSettlement(charging, {
     type: 'settle',
     holdId: hold.id,
     ledgerId: ledgerIdOf(key.accountId, key.mode),
@@ -81,8 +82,7 @@ export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Ch
     record,
     ...sealed,
   });
-  charging.isResolved = true;
-  if (outcome.type === 'superseded') return noteSuperseded(charging, upstreamCostMicros);
+  if (outcome.type === 'superseded') return noteFree(charging, upstreamCostMicros);
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
   if (response) keeping.noteStored({ ...response, worth: worthOf({ costMicros: outcome.chargedMicros, usage: record.usage }) });
   Object.assign(trace, {
@@ -94,7 +94,22 @@ export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Ch
   return { costMicros: outcome.chargedMicros, balanceCents: floorToCents(outcome.availableMicros) };
 }
 
-function noteSuperseded({ trace }: Charging, lossMicros: Micros): null {
+/** A settlement that is given up is the ledger's to undo: it gives the hold back and books the loss as soon as it can. */
+async function submitSettlement(charging: Charging, settle: Settle): Promise<Outcome> {
+  try {
+    const outcome = await charging.gateway.ledger.submit(settle);
+    charging.isResolved = true;
+    return outcome;
+  } catch (error) {
+    if (error instanceof LedgerUnavailable) {
+      charging.isResolved = true;
+      noteFree(charging, settle.record.upstreamCostMicros);
+    }
+    throw error;
+  }
+}
+
+function noteFree({ trace }: Charging, lossMicros: Micros): null {
   Object.assign(trace, { ending: 'failed', lossMicros });
   return null;
 }
@@ -130,19 +145,24 @@ export async function bookLossBeside(charging: Charging, lossMicros: Micros): Pr
   if (lossMicros === 0) return;
   const { gateway, key, hold, trace } = charging;
   const holdId = `${hold.id}/attempt-${trace.attempts}`;
-  const held = await gateway.ledger.submit({
-    type: 'reserve',
-    holdId,
-    ledgerId: ledgerIdOf(key.accountId, key.mode),
-    keyId: key.id,
-    amountMicros: zeroMicros,
-    dailyCapMicros: null,
-    monthlyCapMicros: null,
-    owner: gateway.owner,
-  });
-  const outcome = held.type === 'held' ? await gateway.ledger.submit({ type: 'release', holdId, lossMicros }) : held;
-  if (outcome.type === 'released') addLoss(charging, lossMicros);
-  else gateway.log.warn({ request_id: hold.id, loss_micros: lossMicros, outcome: outcome.type }, 'a loss could not be booked');
+  try {
+    const held = await gateway.ledger.submit({
+      type: 'reserve',
+      holdId,
+      ledgerId: ledgerIdOf(key.accountId, key.mode),
+      keyId: key.id,
+      amountMicros: zeroMicros,
+      dailyCapMicros: null,
+      monthlyCapMicros: null,
+      owner: gateway.owner,
+    });
+    const outcome = held.type === 'held' ? await gateway.ledger.submit({ type: 'release', holdId, lossMicros }) : held;
+    if (outcome.type === 'released') return addLoss(charging, lossMicros);
+    throw new Error(`the ledger answered with ${outcome.type}`);
+  } catch (err) {
+    // The request itself can still be served.
+    gateway.log.warn({ err, request_id: hold.id, loss_micros: lossMicros }, 'a loss could not be booked');
+  }
 }
 
 /** By the provider's own count where there is one; else our estimate of what it read and wrote, if it is likely to have run at all. */

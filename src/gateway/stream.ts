@@ -1,10 +1,10 @@
 // A request that is answered as a stream. The frame that tells of success is kept back until the charge is durable.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import type { ApiError } from '../canonical/errors.ts';
+import { ApiError } from '../canonical/errors.ts';
 import type { StreamProgress } from '../formats/format.ts';
 import { tryRoutes, type Tried } from './attempts.ts';
 import { callUpstream, type CallFailed } from './call.ts';
-import { endFailed, takenOver } from './failed.ts';
+import { endFailed, takenOver, toldOfDatabase } from './failed.ts';
 import { openFrames, type OpenFrames } from './frames.ts';
 import { elapsedMs } from './gateway.ts';
 import { HoldGrowth } from './hold-growth.ts';
@@ -112,13 +112,20 @@ async function finish(
     body: output.recordedWith(lastFrames.replace(`${place}\n\n`, '')),
     contentType: 'text/event-stream; charset=utf-8',
   });
-  const charge = await settleHold(running, { ...pipe.progress, isLimited, ending: endingOf(running) }, response);
+  const charge = await settleHold(running, { ...pipe.progress, isLimited, ending: endingOf(running) }, response).catch(unbooked);
   if (client.isGone()) return;
-  if (!charge) return tell(running, pipe, output, takenOver());
+  if (!charge || charge instanceof ApiError) return tell(running, pipe, output, charge ?? takenOver());
   output.end(lastFrames.replace(place, costComment(charge)), {
     [gateway.headers.cost]: String(charge.costMicros),
     [gateway.headers.balance]: String(charge.balanceCents),
   });
+}
+
+/** The charge could not be made durable in time, and will not be made any more: the stream ends with an error, and is free. */
+function unbooked(error: unknown): ApiError {
+  const told = toldOfDatabase(error);
+  if (told instanceof ApiError) return told;
+  throw error;
 }
 
 function costComment({ costMicros, balanceCents }: Charge): string {

@@ -30,6 +30,7 @@ test('every caller gets the answer to its own command, however callers and batch
     fc.asyncProperty(fc.scheduler(), fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 40 }), async (scheduler, pauses) => {
       const runner: BatchRunner = {
         run: (commands) => scheduler.schedule(Promise.resolve(commands.map((command) => replyTo(amountOf(command))))),
+        isFailing: () => false,
         close: async () => {},
       };
       const ledger = createBatcher(runner);
@@ -110,6 +111,7 @@ function manualRunner() {
         sizes.push(commands.length);
         batch = { commands, resolve, reject };
       }),
+    isFailing: () => false,
     close: async () => {
       closed = true;
     },

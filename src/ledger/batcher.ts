@@ -12,9 +12,14 @@ type Waiting = {
   readonly reject: (error: Error) => void;
 };
 
-/** The ledger can no longer be written. What became of the commands in flight is unknown until they are sent again. */
+/** The ledger cannot be written, now or any more. What became of the commands in flight is unknown until they are sent again. */
 export class LedgerUnavailable extends Error {
-  override readonly name = 'LedgerUnavailable';
+  override readonly name: string = 'LedgerUnavailable';
+}
+
+/** It never will be: this process has nothing left that could write it. */
+export class LedgerLost extends LedgerUnavailable {
+  override readonly name = 'LedgerLost';
 }
 
 /**
@@ -23,6 +28,8 @@ export class LedgerUnavailable extends Error {
  */
 export type BatchRunner = {
   readonly run: (commands: readonly Command[]) => Promise<readonly (Reply | Promise<Reply>)[]>;
+  /** Whether the last try to write failed. */
+  readonly isFailing: () => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -43,6 +50,7 @@ export function createBatcher(runner: BatchRunner): Ledger {
         waiting.push({ command, resolve, reject });
         working ??= work();
       }),
+    isFailing: () => ended !== null || runner.isFailing(),
     close: async () => {
       ended ??= new LedgerUnavailable('the ledger is closed');
       await working;

@@ -190,5 +190,7 @@ export type RefusedOutcome = {
 /** What the gateway holds in its hand: commands in, outcomes out, durable when the promise resolves. */
 export type Ledger = {
   readonly submit: (command: Command) => Promise<Outcome>;
+  /** Whether the books could not be written when that was last tried. */
+  readonly isFailing: () => boolean;
   readonly close: () => Promise<void>;
 };

@@ -7,6 +7,8 @@ import { connectSqlite } from '../db/sqlite-connection.ts';
 import { type Clock, type SharedTime, systemClock } from '../lib/clock.ts';
 import { createBatcher } from './batcher.ts';
 import type { Credit, Debit, Ledger, Outcome } from './commands.ts';
+import { createRetryingRunner, type RetryingRunner } from './retrying-runner.ts';
+import type { Owner } from './sqlite-lease.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { startWorker } from './worker-runner.ts';
 
@@ -16,7 +18,7 @@ export type LedgerOptions = {
   readonly owner: string;
   /** Called once if the ledger can no longer be written; every command is rejected from then on, and the process should end. */
   readonly onFailure?: (error: Error) => void;
-  /** Called at each failure of a database server, which is asked again until it answers. */
+  /** Called at each failure of the database, which is asked again until it answers. */
   readonly onTrouble?: (error: unknown) => void;
   /** Prepared already, for SQLite; else one is started now. */
   readonly worker?: Worker;
@@ -30,14 +32,22 @@ export type LedgerOptions = {
  * on PostgreSQL that follows within a minute, when their leases have ended.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { databaseUrl, owner, onFailure = () => {}, onTrouble = () => {}, worker, clock, databaseTime } = options;
+  const { databaseUrl, owner, onTrouble = () => {}, worker, clock, databaseTime } = options;
   const self = { owner, host: hostname(), pid: process.pid, processStartedAtMs: Math.round(performance.timeOrigin) };
-  if (!isPostgresUrl(databaseUrl)) {
-    return createBatcher(await startWorker({ path: sqlitePathOf(databaseUrl), self, time: databaseTime }, { onFailure, worker }));
-  }
+  if (!isPostgresUrl(databaseUrl)) return openSqliteLedger(self, options);
   await worker?.terminate();
   const { openPostgresLedger } = await import('./postgres-ledger.ts');
   return openPostgresLedger({ url: databaseUrl, onTrouble, self, clock, databaseTime });
+}
+
+async function openSqliteLedger(self: Owner, options: LedgerOptions): Promise<Ledger> {
+  const { databaseUrl, onFailure = () => {}, onTrouble = () => {}, worker, clock, databaseTime } = options;
+  const settings = { path: sqlitePathOf(databaseUrl), self, time: databaseTime };
+  let runner: RetryingRunner | null = null;
+  const noteFailure = (error: Error) => (runner ? runner.noteFailure(error) : onTrouble(error));
+  const store = await startWorker(settings, { onFailure, onTrouble: noteFailure, worker });
+  runner = createRetryingRunner(store, { onTrouble, clock });
+  return createBatcher(runner);
 }
 
 /** A ledger without holds: nothing here would keep their lease. */

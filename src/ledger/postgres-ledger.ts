@@ -8,7 +8,7 @@ import { type Clock, readSharedTime, type SharedTime } from '../lib/clock.ts';
 import { type BatchRunner, createBatcher } from './batcher.ts';
 import type { Ledger } from './commands.ts';
 import { PostgresLease, renewalMs } from './postgres-lease.ts';
-import { createRetryingRunner } from './postgres-runner.ts';
+import { createRetryingRunner } from './retrying-runner.ts';
 import { ledgerSettings } from './postgres-statements.ts';
 import { PostgresStore, sweepMax } from './postgres-store.ts';
 import type { Owner } from './sqlite-lease.ts';
@@ -37,8 +37,8 @@ export async function openPostgresLedger(options: GatewayLedgerOptions): Promise
     await assertUsable(pool, store);
     await lease.renew(pool);
   });
-  const stopSweeping = sweepRegularly(store, options);
   const runner = createRetryingRunner(store, { onTrouble, clock });
+  const stopSweeping = sweepRegularly(store, { clock, onFailure: runner.noteFailure });
   return createBatcher(closedWith(runner, { pool, before: stopSweeping }));
 }
 
@@ -71,16 +71,18 @@ async function assertUsable(pool: Pool, store: PostgresStore): Promise<void> {
   assert.notEqual(rows[0]?.value, 'off', 'synchronous_commit is off for this connection');
 }
 
-function sweepRegularly(store: PostgresStore, { onTrouble, clock }: PostgresLedgerOptions): () => void {
+type Sweeping = { readonly clock: Clock; readonly onFailure: (error: unknown) => void };
+
+function sweepRegularly(store: PostgresStore, { clock, onFailure }: Sweeping): () => void {
   const sweepAll = async () => {
     while ((await store.sweep()) === sweepMax);
   };
-  return clock.every(renewalMs, () => void sweepAll().catch(onTrouble));
+  return clock.every(renewalMs, () => void sweepAll().catch(onFailure));
 }
 
 function closedWith(runner: BatchRunner, { pool, before = () => {} }: { pool: Pool; before?: () => void }): BatchRunner {
   return {
-    run: runner.run,
+    ...runner,
     close: async () => {
       before();
       await runner.close();

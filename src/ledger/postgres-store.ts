@@ -26,6 +26,8 @@ type StoreOptions = {
 };
 
 export class PostgresStore {
+  /** A commit whose answer was lost may have happened. */
+  readonly undoesFailed = false;
   readonly #pool: Pool;
   readonly #clock: (() => number) | undefined;
   readonly #lease: PostgresLease | undefined;

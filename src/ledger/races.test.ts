@@ -112,6 +112,7 @@ function scheduledBooks(scheduler: fc.Scheduler): { runner: BatchRunner; book: (
         await scheduler.schedule(Promise.resolve(), 'its answer arrives');
         return outcomes;
       },
+      isFailing: () => false,
       close: async () => {},
     },
   };

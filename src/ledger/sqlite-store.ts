@@ -37,13 +37,15 @@ export class SqliteStore {
   /**
    * Runs a batch: durable when this returns, whatever becomes of the process, and what moves money also whatever becomes of the machine.
    * One reply for each command, in order. A command that cannot be run does not take the
-   * others with it: the batch is undone, and they are run again one at a time.
+   * others with it: the batch is undone, and they are run again one at a time. Throws when the database cannot be written: then nothing of
+   * the batch is booked, unless it was run in parts; it is to be sent again.
    */
   run(commands: readonly (Command | Expire)[]): readonly Reply[] {
     try {
       return this.#transact((nowMs) => this.#apply(commands, nowMs), commands.some(mustOutlivePowerCut));
     } catch (error) {
-      if (commands.length > 1 && isFaultOfCommand(error)) return commands.flatMap((command) => this.run([command]));
+      if (!isFaultOfCommand(error)) throw error;
+      if (commands.length > 1) return commands.flatMap((command) => this.run([command]));
       return commands.map(() => ({ type: 'rejected', message: error instanceof Error ? error.message : String(error) }));
     }
   }

@@ -6,7 +6,7 @@ import { connectSqlite } from '../db/sqlite-connection.ts';
 import { readSharedTime, type SharedTime, systemClock } from '../lib/clock.ts';
 import type { Command } from './commands.ts';
 import { leaseRenewalMs, type Owner, SqliteLease } from './sqlite-lease.ts';
-import { SqliteStore, sweepMax } from './sqlite-store.ts';
+import { type Reply, SqliteStore, sweepMax } from './sqlite-store.ts';
 
 /** The first message. */
 export type WorkerSettings = {
@@ -18,39 +18,64 @@ export type WorkerSettings = {
 /** Every later one: a batch as JSON text; null asks the worker to end. */
 export type WorkerRequest = string | null;
 
+/** As JSON text. `replies` or `failed` for each batch, in order. `not-swept`: leases and holds could not be kept. */
+export type WorkerMessage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'replies'; readonly replies: readonly Reply[] }
+  | { readonly type: 'failed' | 'not-swept'; readonly message: string; readonly errcode: number | undefined };
+
+/** Shorter than for others: who waits for this thread is told that it cannot write, and it tries again. */
+const busyTimeoutMs = 1_000;
+
 const port = parentPort!;
 const [{ path, self, time }] = (await once(port, 'message')) as [WorkerSettings];
-const connection = connectSqlite(path, { readOnly: false });
+const connection = connectSqlite(path, { readOnly: false, busyTimeoutMs });
 const store = new SqliteStore(connection, {
   lease: new SqliteLease(connection, self),
   clock: time ? () => readSharedTime(time) : systemClock.nowMs,
 });
 
 sweepAll();
-const stopSweeping = systemClock.every(leaseRenewalMs, () => tolerate(sweepAll));
+const stopSweeping = systemClock.every(leaseRenewalMs, sweepAll);
 port.on('message', (request: WorkerRequest) => {
   if (request === null) end();
-  else port.postMessage(JSON.stringify(store.run(JSON.parse(request) as Command[])));
+  else tell(answer(JSON.parse(request) as Command[]));
 });
-port.postMessage('ready');
+tell({ type: 'ready' });
 
-/** A part at a time, with the commands that wait served in between. */
+function answer(commands: readonly Command[]): WorkerMessage {
+  try {
+    return { type: 'replies', replies: store.run(commands) };
+  } catch (error) {
+    return failure('failed', error);
+  }
+}
+
+/** A part at a time, with the commands that wait served in between. The next sweep makes up for one that failed. */
 function sweepAll(): void {
-  if (store.sweep() === sweepMax) setImmediate(tolerate, sweepAll);
+  try {
+    if (store.sweep() === sweepMax) setImmediate(sweepAll);
+  } catch (error) {
+    tell(failure('not-swept', error));
+  }
 }
 
 function end(): void {
   stopSweeping();
-  tolerate(() => store.close());
+  try {
+    store.close();
+  } catch (error) {
+    tell(failure('not-swept', error));
+  }
   connection.close();
   port.close();
 }
 
-/** Another process may hold the write lock for too long. The next sweep makes up for one that failed; commands report it themselves. */
-function tolerate(action: () => void): void {
-  try {
-    action();
-  } catch (error) {
-    console.error(`Tollgate: the ledger's leases could not be kept: ${(error as Error).message}`);
-  }
+function tell(message: WorkerMessage): void {
+  port.postMessage(JSON.stringify(message));
+}
+
+function failure(type: 'failed' | 'not-swept', error: unknown): WorkerMessage {
+  const { message, errcode } = error as Error & { errcode?: number };
+  return { type, message, errcode };
 }

@@ -4,6 +4,8 @@ import { Worker } from 'node:worker_threads';
 import { sqlitePathOf } from '../db/database.ts';
 import { createBatcher, LedgerUnavailable } from './batcher.ts';
 import { creditOf, openTestDatabase } from '../../tests/support/ledger/test-ledger.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createRetryingRunner } from './retrying-runner.ts';
 import { startWorker } from './worker-runner.ts';
 
 const ledgerId = 'acc:live';
@@ -11,18 +13,21 @@ const ledgerId = 'acc:live';
 test('a worker that ends before it is ready is not waited for', async () => {
   const worker = new Worker('process.exit(3)', { eval: true });
   const settings = { path: 'unused', self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 } };
-  await assert.rejects(startWorker(settings, { onFailure: () => {}, worker }), /ended with code 3 before it was ready/);
+  await assert.rejects(
+    startWorker(settings, { onFailure: () => {}, onTrouble: () => {}, worker }),
+    /ended with code 3 before it was ready/,
+  );
 });
 
 test('when the worker dies everything in flight is rejected and says so, and the process is told once', async (t) => {
   const database = await openTestDatabase(t);
   const failures: Error[] = [];
   const settings = { path: sqlitePathOf(database.url), self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 } };
-  const runner = await startWorker(settings, { onFailure: (error) => failures.push(error) });
-  const ledger = createBatcher(runner);
+  const store = await startWorker(settings, { onFailure: (error) => failures.push(error), onTrouble: () => {} });
+  const ledger = createBatcher(createRetryingRunner(store, { onTrouble: () => {}, clock: systemClock }));
   // No batch at all, but a message that the worker cannot read and dies of.
-  await assert.rejects(runner.run(undefined as never), /whether commands in flight were run is unknown: send them again/);
+  await assert.rejects(store.run(undefined as never), /whether commands in flight were run is unknown: send them again/);
   await assert.rejects(ledger.submit(creditOf(ledgerId, 1)), LedgerUnavailable);
   assert.equal(failures.length, 1);
-  await runner.close();
+  await ledger.close();
 });

@@ -1,11 +1,19 @@
 // The gateway's end of the ledger's worker thread: batches out, replies in, in the same order.
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { BatchRunner } from './batcher.ts';
+import { LedgerLost } from './batcher.ts';
+import type { RetriedStore } from './retrying-runner.ts';
 import type { Reply } from './sqlite-store.ts';
-import type { WorkerRequest, WorkerSettings } from './sqlite-worker.ts';
+import type { WorkerMessage, WorkerRequest, WorkerSettings } from './sqlite-worker.ts';
 
 type Pending = { readonly resolve: (replies: readonly Reply[]) => void; readonly reject: (error: Error) => void };
+
+export type WorkerOptions = {
+  /** Told once if the worker ends by itself: the process should end too, since it can charge nothing any more. */
+  readonly onFailure: (error: Error) => void;
+  /** Told when leases and holds could not be kept: the database cannot be written. */
+  readonly onTrouble: (error: Error) => void;
+  readonly worker?: Worker;
+};
 
 /**
  * Starts the thread, which loads its code and then waits to be told what to open. A program that calls this before it loads the rest of its own
@@ -17,45 +25,38 @@ export function prepareWorker(): Worker {
   return new Worker(new URL(file, import.meta.url));
 }
 
-/**
- * Sets the worker to work; resolves when it has the database open and has given back what a killed process left held.
- * `onFailure` is told once if the worker ends by itself: the process should end too, since it can charge nothing any more.
- */
+/** Sets the worker to work; resolves when it has the database open and has given back what a killed process left held. */
 export async function startWorker(
   settings: WorkerSettings,
-  { onFailure, worker = prepareWorker() }: { readonly onFailure: (error: Error) => void; readonly worker?: Worker },
-): Promise<BatchRunner> {
+  { onFailure, onTrouble, worker = prepareWorker() }: WorkerOptions,
+): Promise<RetriedStore> {
   // Not `once(worker, 'exit')`, which rejects when the worker fails.
   const exited = new Promise((resolve) => worker.once('exit', resolve));
-  post(settings);
-  // A thread that ends without a word would otherwise be waited for without end.
-  const failedStart = exited.then((code) => {
-    throw new Error(`the ledger's thread ended with code ${String(code)} before it was ready`);
-  });
-  await Promise.race([once(worker, 'message'), failedStart]);
-  let pending: Pending | null = null;
-  let failure: Error | null = null;
+  const ready = Promise.withResolvers<void>();
+  const pending: Pending[] = [];
+  let lost: LedgerLost | null = null;
+  let isReady = false;
   let isClosing = false;
 
-  worker.on('message', (replies: string) => {
-    pending?.resolve(JSON.parse(replies) as Reply[]);
-    pending = null;
-  });
+  worker.on('message', (text: string) => receive(JSON.parse(text) as WorkerMessage));
   worker.on('error', fail);
   worker.on('exit', (code) => {
-    if (!isClosing) fail(new Error(`its thread ended with code ${code}`));
+    if (!isClosing) fail(new Error(`the ledger's thread ended with code ${code}${isReady ? '' : ' before it was ready'}`));
   });
+  post(settings);
+  await ready.promise;
 
   return {
+    undoesFailed: true,
     run: (commands) =>
       new Promise((resolve, reject) => {
-        if (failure) return reject(failure);
-        pending = { resolve, reject };
+        if (lost) return reject(lost);
+        pending.push({ resolve, reject });
         post(JSON.stringify(commands));
       }),
     close: async () => {
       isClosing = true;
-      if (!failure) post(null);
+      if (!lost) post(null);
       await exited;
     },
   };
@@ -65,12 +66,30 @@ export async function startWorker(
     worker.postMessage(request);
   }
 
-  function fail(error: Error): void {
-    if (failure) return;
-    failure = new Error(`${error.message}; whether commands in flight were run is unknown: send them again with the same ids`, {
-      cause: error,
-    });
-    pending?.reject(failure);
-    onFailure(failure);
+  function receive(message: WorkerMessage): void {
+    switch (message.type) {
+      case 'ready':
+        isReady = true;
+        return ready.resolve();
+      case 'replies':
+        return pending.shift()!.resolve(message.replies);
+      case 'failed':
+        return pending.shift()!.reject(errorOf(message));
+      case 'not-swept':
+        return onTrouble(errorOf(message));
+    }
   }
+
+  function fail(error: Error): void {
+    if (lost) return;
+    const unknown = isReady ? '; whether commands in flight were run is unknown: send them again with the same ids' : '';
+    lost = new LedgerLost(`${error.message}${unknown}`, { cause: error });
+    for (const { reject } of pending) reject(lost);
+    if (!isReady) return ready.reject(lost);
+    onFailure(lost);
+  }
+}
+
+function errorOf({ message, errcode }: Extract<WorkerMessage, { message: string }>): Error {
+  return Object.assign(new Error(message), { errcode });
 }

@@ -10,7 +10,7 @@ export function getHealth(): Handler {
 const overloadMsMax = 10_000;
 
 /**
- * 503 while draining, and while the database does not answer. A gateway that is overloaded stays ready at first: what it refuses can be sent
+ * 503 while draining, and while the database does not answer or the books cannot be written. A gateway that is overloaded stays ready at first: what it refuses can be sent
  * again, and without it its neighbours would be the next ones. Only when it cannot help itself should work be sent elsewhere. A provider that
  * fails is no reason at all: no other gateway reaches it better.
  */
@@ -21,6 +21,7 @@ export function getReadiness({ lifecycle, database, gateway, overload }: ServerC
     if (lifecycle.phase !== 'serving') return reply.code(503).send({ status: 'draining', running });
     const state = { running, overloaded: overload.reason };
     if (overload.lastsMs > overloadMsMax) return reply.code(503).send({ status: 'overloaded', ...state });
+    if (gateway.ledger.isFailing()) return reply.code(503).send({ status: 'the books cannot be written', running });
     try {
       await database.read.selectFrom('revisions').select('value').limit(1).execute();
     } catch (error) {

@@ -1,10 +1,9 @@
 // Every error leaves through here, in the shape of its endpoint and out of the one registry.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
-import { isServerAway } from '../../db/postgres-error.ts';
 import type { ClientFormat } from '../../formats/format.ts';
+import { toldOfDatabase } from '../../gateway/failed.ts';
 import { clientFormats } from '../../formats/registry.ts';
-import { LedgerUnavailable } from '../../ledger/batcher.ts';
 import type { Logger } from '../../lib/log.ts';
 import { publicUrlOf } from '../context.ts';
 
@@ -46,10 +45,8 @@ export function fromFastify(error: FastifyError | Error): ApiError {
       cause: error,
     });
   }
-  if (error instanceof LedgerUnavailable || isServerAway(error)) {
-    const message = 'The gateway cannot reach its own database at the moment. Nothing was charged; retry shortly.';
-    return new ApiError('upstream_unavailable', message, { cause: error, retryAfterSeconds: 1 });
-  }
+  const told = toldOfDatabase(error);
+  if (told instanceof ApiError) return told;
   return new ApiError(
     'internal_error',
     'The gateway failed. Nothing was charged; retry, and report the request id if it persists.',

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { createBatcher, LedgerUnavailable } from './batcher.ts';
+import { micros } from '../lib/money.ts';
+import { createBatcher, LedgerLost, LedgerUnavailable } from './batcher.ts';
 import type { Command, Ledger } from './commands.ts';
 import { creditOf, reserveOf, settleOf } from '../../tests/support/ledger/test-ledger.ts';
-import { createRetryingRunner, type RetriedStore } from './postgres-runner.ts';
+import { createRetryingRunner, type RetriedStore } from './retrying-runner.ts';
 import type { Reply } from './sqlite-store.ts';
 import { HastyClock } from '../../tests/support/test-clock.ts';
 
@@ -22,8 +23,8 @@ test('a batch that failed is sent again as it was, until it is answered', async 
   await ledger.close();
 });
 
-test('new work is refused after a while, in words that leave open what became of it; the end of a request is not given up', async () => {
-  const { ledger, fail, heal, tries } = open();
+test('new work is refused after a while, in words that leave open what became of it; a charge is not given up, nor a release', async () => {
+  const { ledger, fail, heal, tries, sent } = open();
   fail(Infinity);
   const results = Promise.allSettled([
     ledger.submit(reserveOf(hold('a'), 5)),
@@ -37,9 +38,13 @@ test('new work is refused after a while, in words that leave open what became of
     assert.match(result.reason.message, /whether the \w+ was booked is unknown/);
   }
   await tries(20);
-  assert.equal(await Promise.race([settled, released, setImmediate('still waiting')]), 'still waiting');
+  assert.deepEqual(await released, { type: 'released' }, 'the error of a failed request waits for no database');
+  assert.equal(await Promise.race([settled, setImmediate('still waiting')]), 'still waiting');
+  assert.equal(ledger.isFailing(), true);
   heal();
-  assert.deepEqual(await Promise.all([settled, released]), [charged, { type: 'released' }]);
+  assert.deepEqual(await settled, charged);
+  assert.equal(ledger.isFailing(), false);
+  assert.ok(sent.at(-1)!.some(({ type }) => type === 'release'));
   await ledger.close();
 });
 
@@ -50,6 +55,52 @@ test('a reservation that was refused, and may have been booked all the same, is 
   heal();
   while (!sent.at(-1)?.some(({ type }) => type === 'release')) await setImmediate();
   assert.deepEqual(sent.at(-1), [{ type: 'release', holdId: 'a', ledgerId, lossMicros: 0 }]);
+  await ledger.close();
+});
+
+test('a whole stream that cannot be charged in time is given back where the store undoes what failed, and waits where it may not have', async () => {
+  for (const undoesFailed of [true, false]) {
+    const { ledger, sent, fail, heal, tries } = open({ undoesFailed });
+    fail(Infinity);
+    const { record, ...settle } = settleOf(hold('a'), 9);
+    const [stream, cutOff] = (['complete', 'cut-off'] as const).map((ending, index) =>
+      ledger.submit({
+        ...settle,
+        holdId: 'ab'[index]!,
+        record: { ...record, streamed: true, ending, upstreamCostMicros: micros(7) },
+      }),
+    );
+    if (undoesFailed) await assert.rejects(stream!, LedgerUnavailable);
+    else await tries(20);
+    heal();
+    assert.deepEqual(await cutOff, charged, 'nobody waits for the end of a stream that was cut off');
+    if (!undoesFailed) assert.deepEqual(await stream, charged);
+    const releases = new Set(sent.flat().filter(({ type }) => type === 'release'));
+    assert.deepEqual([...releases], undoesFailed ? [{ type: 'release', holdId: 'a', lossMicros: 7 }] : []);
+    await ledger.close();
+  }
+});
+
+test('a store that is lost for good is not asked again, whoever waits', async () => {
+  const { ledger, lose, fail, tries } = open();
+  fail(Infinity);
+  const settlement = ledger.submit(settleOf(hold('a'), 1));
+  await tries(20);
+  lose();
+  await assert.rejects(settlement, LedgerLost);
+  await assert.rejects(ledger.submit(creditOf(ledgerId, 1)), LedgerUnavailable);
+  await ledger.close();
+});
+
+test('what failed beside the batches counts as trouble until the store can be written', async () => {
+  const { runner, ledger, sent, fail, heal, tries } = open();
+  fail(Infinity);
+  runner.noteFailure(new Error('no sweep'));
+  await tries(5);
+  assert.deepEqual(sent.at(-1), []);
+  assert.equal(ledger.isFailing(), true);
+  heal();
+  while (ledger.isFailing()) await setImmediate();
   await ledger.close();
 });
 
@@ -93,16 +144,19 @@ test('closing waits for settlements for a while, and then says that they were no
 const credited: Reply = { type: 'credited', availableMicros: 1 as never };
 const charged: Reply = { type: 'charged', chargedMicros: 1 as never, lossMicros: 0 as never, availableMicros: 1 as never };
 
-function open() {
+function open({ undoesFailed = false } = {}) {
   const sent: (readonly Command[])[] = [];
   let failures = 0;
   let troubles = 0;
   let isClosed = false;
+  let isLost = false;
   const clock = new HastyClock();
   const store: RetriedStore = {
+    undoesFailed,
     run: async (commands) => {
       sent.push(commands);
       await setImmediate();
+      if (isLost) throw new LedgerLost('the thread is gone');
       if (failures-- > 0) throw new Error('the server is gone');
       return commands.map(replyTo);
     },
@@ -110,11 +164,12 @@ function open() {
       isClosed = true;
     },
   };
-  const ledger: Ledger = createBatcher(
-    createRetryingRunner(store, { onTrouble: () => (troubles += 1), patienceMs, closeMs: 100, clock }),
-  );
+  const runner = createRetryingRunner(store, { onTrouble: () => (troubles += 1), patienceMs, closeMs: 100, clock });
+  const ledger: Ledger = createBatcher(runner);
   return {
+    runner,
     ledger,
+    lose: () => (isLost = true),
     sent,
     fail: (times: number) => (failures = times),
     heal: () => (failures = 0),

@@ -1,0 +1,175 @@
+// Books on SQLite while they cannot be written: the disk is full, really, or another process holds the write lock for long. Requests that
+// run keep their answers, new ones are refused in clean words, and when the disk is back everything is in order by itself.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { connectSqlite } from '../../src/db/sqlite-connection.ts';
+import { answerContent, streamFrames } from '../support/answers.ts';
+import { signIn } from '../support/dashboard.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
+import { startGateway } from '../support/gateway.ts';
+import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
+import { checkStream } from '../support/stream-rules.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { until } from '../support/until.ts';
+import { answerInParts, holdBack } from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+const content = { text: 'one two three', tokens: { input: 100, output: 20 } };
+/** Of gpt-5-mini: 100 × $0.25 + 20 × $2 a million. */
+const costMicros = 65;
+const creditMicros = 5_000_000;
+/** Longer than new work waits for the disk. */
+const patienceMs = 11_000;
+
+for (const trouble of ['full disk', 'lock'] as const) {
+  test(`a ${trouble} takes no answer: what runs is charged when it is over, what is new gets a 503 that says so`, async (t) => {
+    const books = await startOnSmallDisk(t);
+    if (!books) return t.skip(noSmallDisk);
+    const { gateway, clock, ledger } = books;
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const held = holdBack(answerContent('chat', content));
+    gateway.upstream.on(chat.upstreamPath, held.script);
+    const running = gateway.post(chat.path, { key, body: chat.body() });
+    await gateway.upstream.request(0);
+
+    const end = books.begin(trouble);
+    held.release();
+    await until(() => ledger.isFailing());
+    const readiness = await gateway.get('/readyz');
+    assert.deepEqual([readiness.status, readiness.json().status], [503, 'the books cannot be written']);
+    const refused = gateway.post(chat.path, { key, body: chat.body() });
+    await clock.skipWaits(Promise.race([refused, clock.sleep(patienceMs)]));
+    const { status, headers, error } = await clock.skipWaits(refused);
+    assert.deepEqual([status, headers['retry-after'], error.code], [503, '1', 'upstream_unavailable']);
+    assert.match(error.message, /cannot read or write its own database at the moment\. Nothing was charged; retry shortly/);
+
+    end();
+    const reply = await clock.skipWaits(running);
+    assert.deepEqual([reply.status, reply.costMicros], [200, costMicros]);
+    await until(async () => (await gateway.balance(account)).heldMicros === 0);
+    assert.equal((await gateway.balance(account)).postedMicros, creditMicros - costMicros);
+    assert.equal(ledger.isFailing(), false);
+    assert.equal((await gateway.get('/readyz')).status, 200);
+  });
+}
+
+test('a stream that cannot be charged in time ends with its format’s error event, is free, and is booked as a loss', async (t) => {
+  const books = await startOnSmallDisk(t);
+  if (!books) return t.skip(noSmallDisk);
+  const { gateway, clock, ledger } = books;
+  for (const { name, path, upstreamPath, body } of endpoints) {
+    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const { start, deltas, end } = streamFrames(name, content);
+    const parts = answerInParts([...start, ...deltas], end);
+    gateway.upstream.on(upstreamPath, parts.script);
+    const asked = gateway.upstream.requests.length;
+    const streaming = gateway.post(path, { key, body: body({ stream: true }) });
+    await gateway.upstream.request(asked);
+
+    const over = books.begin('full disk');
+    parts.release();
+    await until(() => ledger.isFailing());
+    await clock.advance(patienceMs);
+    const reply = await clock.skipWaits(streaming);
+    assert.equal(reply.status, 200);
+    assert.equal(checkStream(name, reply.text, { straight: true }).ending, 'error', reply.text);
+    assert.match(reply.text, /Nothing was charged/);
+    assert.equal(reply.costMicros, null);
+
+    over();
+    await until(async () => {
+      await clock.advance(1_000);
+      return (await gateway.balance(account)).heldMicros === 0;
+    });
+    assert.equal((await gateway.balance(account)).postedMicros, creditMicros);
+    const losses = gateway.database.read.selectFrom('entries').select('loss_micros').where('kind', '=', 'release');
+    const { loss_micros: loss } = await losses.where('ledger_id', '=', `${account}:live`).executeTakeFirstOrThrow();
+    assert.ok(Number(loss) > 0, 'the provider bills it');
+  }
+});
+
+test('a failed request is told so at once, although its hold can only be given back later', async (t) => {
+  const books = await startOnSmallDisk(t);
+  if (!books) return t.skip(noSmallDisk);
+  const { gateway, clock, ledger } = books;
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const held = holdBack((response) => void response.writeHead(400).end('{"error":{"message":"no such thing"}}'));
+  gateway.upstream.on(chat.upstreamPath, held.script);
+  const running = gateway.post(chat.path, { key, body: chat.body() });
+  await gateway.upstream.request(0);
+  const end = books.begin('full disk');
+  held.release();
+  await until(() => ledger.isFailing());
+  await clock.advance(patienceMs);
+  assert.equal((await clock.skipWaits(running)).status, 400);
+  end();
+  await until(async () => {
+    await clock.advance(1_000);
+    return (await gateway.balance(account)).heldMicros === 0;
+  });
+});
+
+test('everything else that writes answers cleanly on a full disk, and works again after it', async (t) => {
+  const books = await startOnSmallDisk(t);
+  if (!books) return t.skip(noSmallDisk);
+  const { gateway, clock } = books;
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', content));
+  const owner = await signIn(gateway, { role: 'owner' });
+  const newKey = () => owner.post(`/accounts/${owner.account}/keys`, { mode: 'test', name: 'another' });
+  const keyed = (number: number) =>
+    gateway.post(chat.path, {
+      key,
+      body: chat.body({ temperature: 0 }),
+      headers: { 'idempotency-key': `order-${number}`, 'x-service-cache': 'true' },
+    });
+  const end = books.begin('full disk');
+  const replies = [await clock.skipWaits(keyed(1)), await newKey()];
+  replies.push(await owner.post('/auth/forgot-password', { email: 'somebody@example.com' }));
+  replies.push(await owner.post('/auth/sign-in', { email: owner.email, password: 'wrong password' }));
+  for (const { status, text } of replies) {
+    assert.equal(status, 503, text);
+    assert.match(text, /upstream_unavailable/);
+  }
+  assert.equal((await owner.get('/session')).status, 200, 'what reads goes on');
+  // Activity, upkeep of the cache and of claims, revisions: all have their turn meanwhile.
+  await clock.advance(3_600_000);
+  assert.equal((await gateway.get('/healthz')).status, 200);
+
+  end();
+  assert.equal((await newKey()).status, 200);
+  const reply = await clock.skipWaits(keyed(1));
+  assert.deepEqual([reply.status, reply.costMicros], [200, costMicros], reply.text);
+});
+
+type Trouble = 'full disk' | 'lock';
+
+/** null: no disk can be had. */
+async function startOnSmallDisk(t: TestContext) {
+  const disk = mountSmallDisk();
+  if (!disk) return null;
+  const path = join(disk.folder, 'tollgate.db');
+  const clock = new TestClock();
+  const gateway = await startGateway({ log: { level: 'error' } }, { clock, databaseUrl: `sqlite:${path}` });
+  t.after(async () => {
+    disk.free();
+    await gateway.stop();
+    disk.unmount();
+  });
+  return {
+    gateway,
+    clock,
+    ledger: gateway.program.app.gateway.ledger,
+    /** Returns what ends it. */
+    begin: (trouble: Trouble): (() => void) => {
+      if (trouble === 'full disk') {
+        disk.fill();
+        return disk.free;
+      }
+      const other = connectSqlite(path, { readOnly: false });
+      other.exec('begin immediate');
+      return () => other.close();
+    },
+  };
+}

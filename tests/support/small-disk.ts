@@ -1,0 +1,57 @@
+// A disk of a few megabytes that a test fills and frees: a file system in memory, which Linux lets root mount.
+//
+//   const disk = mountSmallDisk();           // null where that is not allowed: the test skips itself
+//   disk.fill();                             // whatever is written now fails with ENOSPC
+//   disk.free();
+//   disk.unmount();
+import { execFileSync } from 'node:child_process';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type SmallDisk = {
+  readonly folder: string;
+  readonly fill: () => void;
+  readonly free: () => void;
+  /** After the end of all that uses it. */
+  readonly unmount: () => void;
+};
+
+export const noSmallDisk = 'this user may mount no file system';
+
+export function mountSmallDisk({ megabytes = 16 } = {}): SmallDisk | null {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tollgate-test', folder], { stdio: 'ignore' });
+  } catch {
+    rmdirSync(folder);
+    return null;
+  }
+  chmodSync(folder, 0o700);
+  const filler = join(folder, 'filler');
+  return {
+    folder,
+    fill: () => fill(filler),
+    free: () => rmSync(filler, { force: true }),
+    unmount: () => {
+      execFileSync('umount', [folder]);
+      rmdirSync(folder);
+    },
+  };
+}
+
+function fill(filler: string): void {
+  const file = openSync(filler, 'a');
+  try {
+    for (let bytes = 65_536; bytes >= 1;) {
+      try {
+        writeSync(file, Buffer.alloc(bytes));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        bytes = Math.floor(bytes / 2);
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}
