@@ -39,10 +39,10 @@ function tellReason(code: number | null, path: string): string | null {
     case codes.perm:
     case codes.readOnly:
       return `The database ${path} cannot be written. Check that this user may read and write the file and make files in its folder, and that the file system is not mounted read-only.`;
+    // A full disk is also one on which the index of the log cannot grow, which SQLite calls an I/O error.
     case codes.full:
-      return `The disk of the database ${path} is full. Make room on it and try again.`;
     case codes.io:
-      return `The disk of the database ${path} cannot be read or written. Check the disk and the system's log, then try again.`;
+      return `The disk of the database ${path} is full or fails. Make room on it, or look for its faults in the system's log, and try again.`;
     case codes.busy:
       return `Another process keeps the database ${path} locked. End what holds it, a copy or a shell of sqlite3 perhaps, and try again.`;
     default:

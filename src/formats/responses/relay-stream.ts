@@ -14,7 +14,7 @@ import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-ou
 import { OpenItems } from './open-items.ts';
 import { inProgress, writeResponse } from './response-body.ts';
 import { readStop } from './stop.ts';
-import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
+import { parseStreamEvent, responseOf, type StreamMessage, writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { countSearches, isSearchDone } from './web-search.ts';
@@ -89,7 +89,8 @@ class ResponseStreamRelay {
   }
 
   close(comment: string): string {
-    const last = this.#last ? this.#event(this.#last.type, { response: this.#last.response }) : '';
+    // Not counted: `fail` may take its place.
+    const last = this.#last ? writeEvent(this.#last.type, this.#sequence, { response: this.#last.response }) : '';
     return comment === '' ? last : `${comment}\n\n${last}`;
   }
 
@@ -206,6 +207,6 @@ class ResponseStreamRelay {
   }
 
   #event(type: string, fields: JsonObject): string {
-    return formatSse(type, JSON.stringify({ type, sequence_number: this.#sequence++, ...fields }));
+    return writeEvent(type, this.#sequence++, fields);
   }
 }

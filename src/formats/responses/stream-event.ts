@@ -1,6 +1,6 @@
-// One event of an upstream's stream, parsed. Both the reader and the straight path start from here.
+// One event of a stream: an upstream's, parsed, from which both the reader and the straight path start, and one of ours, written.
 import { isObject, isTooDeep } from '../../lib/json.ts';
-import type { SseEvent } from '../../lib/sse.ts';
+import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { JsonObject } from '../format.ts';
 
 /** More than a request may be nested, since events echo its tools, and far less than V8 can write. */
@@ -34,4 +34,9 @@ function isTypeName(type: unknown): type is string {
 /** The response object of a lifecycle event; {} when it is missing. */
 export function responseOf({ response }: JsonObject): JsonObject {
   return isObject(response) ? response : {};
+}
+
+/** One event of a stream, with its number in it. */
+export function writeEvent(type: string, sequence: number, fields: JsonObject): string {
+  return formatSse(type, JSON.stringify({ type, sequence_number: sequence, ...fields }));
 }

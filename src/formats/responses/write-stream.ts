@@ -4,7 +4,6 @@ import type { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import { formatSse } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeFailure } from './errors.ts';
@@ -12,6 +11,7 @@ import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from 
 import { inProgress, writeResponse } from './response-body.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { writeStop } from './stop.ts';
+import { writeEvent } from './stream-event.ts';
 import { brokenStream, newProgress } from '../stream-progress.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
@@ -85,7 +85,8 @@ class ResponseStreamWriter {
         countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.progress.earlyUsage }),
     );
     const response = writeResponse(this.#context, { ...end, output: this.#output, usage });
-    const last = this.#event(`response.${end.status}`, { response });
+    // Not counted: `fail` may take its place.
+    const last = writeEvent(`response.${end.status}`, this.#sequence, { response });
     return comment === '' ? last : `${comment}\n\n${last}`;
   }
 
@@ -148,7 +149,7 @@ class ResponseStreamWriter {
   }
 
   #event(type: string, fields: JsonObject): string {
-    return formatSse(type, JSON.stringify({ type, sequence_number: this.#sequence++, ...fields }));
+    return writeEvent(type, this.#sequence++, fields);
   }
 }
 

@@ -1,0 +1,103 @@
+// What the program makes of the SQLite file that it finds: one that cannot be used is told in a sentence with a remedy, one that another
+// gateway serves is left to it, and one that is made is for its user alone.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { Program, startProgram } from '../support/program.ts';
+import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
+
+const config = { log: { level: 'fatal' } };
+
+test('a file that is damaged, or no database, is refused in one sentence that names a remedy', async (t) => {
+  const program = notStarted(t);
+  writeFileSync(join(program.dataDir, 'tollgate.db'), 'This was a database once.'.repeat(1_000));
+  await isRefused(
+    program,
+    /tollgate\.db is damaged, or is no SQLite database\. Move it and the files .* away, and put a backup in/,
+  );
+});
+
+test('an empty file is no new installation: its books are lost', async (t) => {
+  const program = notStarted(t);
+  const path = join(program.dataDir, 'tollgate.db');
+  writeFileSync(path, '');
+  await isRefused(program, /tollgate\.db is an empty file: what was in it is lost\. Put a backup in its place .*; for a new/);
+  assert.equal(statSync(path).size, 0, 'left as it was');
+  rmSync(path);
+  await program.start();
+  await program.terminate();
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  truncateSync(path);
+  await isRefused(program, /is an empty file/);
+});
+
+test('a file system that is read-only, or full, is told in one sentence, and the start works when it is mended', async (t) => {
+  const disk = mountSmallDisk();
+  if (!disk) return t.skip(noSmallDisk);
+  const remount = (how: 'ro' | 'rw') => execFileSync('mount', ['-o', `remount,${how}`, disk.folder]);
+  const program = new Program({ config, databaseUrl: `sqlite:${join(disk.folder, 'tollgate.db')}` });
+  t.after(async () => {
+    await program.stop();
+    disk.unmount();
+  });
+  disk.fill();
+  await isRefused(program, /tollgate\.db is full or fails\. Make room on it|ENOSPC/);
+  disk.free();
+  await program.start();
+  await program.terminate();
+  remount('ro');
+  await isRefused(program, /tollgate\.db cannot be written\. Check that this user .* not mounted read-only|EROFS/);
+  remount('rw');
+  disk.fill();
+  await isRefused(program, /The disk of the database .*tollgate\.db is full or fails\. Make room on it/);
+  disk.free();
+  await program.start();
+});
+
+test('a second gateway on the same file is refused and told who serves it; commands work beside it; a kill frees it at once', async (t) => {
+  const first = await startProgram({ config });
+  const second = new Program({ config, databaseUrl: first.databaseUrl });
+  t.after(async () => {
+    await second.terminate();
+    rmSync(second.dataDir, { recursive: true });
+    await first.stop();
+  });
+  const refusal = `The process ${first.pid} serves the database .* already, and only one gateway can\\. Stop that one first, or`;
+  await isRefused(second, new RegExp(refusal));
+  await first.cli('accounts', 'create', '--name', 'beside');
+  await first.verify();
+  await first.cli('backup', join(first.dataDir, 'copy.db'));
+  await first.kill();
+  await second.start();
+  await assert.rejects(first.start(), new RegExp(`The process ${second.pid} serves the database`));
+  assert.equal(await second.terminate(), 0);
+  await first.start();
+});
+
+test('the database, what SQLite keeps beside it, and a backup are for their user alone', async (t) => {
+  // The folder may be open to others: an operator's choice of `database.url`.
+  const folder = notStarted(t).dataDir;
+  mkdirSync(join(folder, 'open'), { mode: 0o755 });
+  const program = await startProgram({ config, databaseUrl: `sqlite:${join(folder, 'open', 'tollgate.db')}` });
+  t.after(() => program.stop());
+  await program.cli('backup', join(folder, 'copy.db'));
+  const files = ['', '-wal', '-shm', '-serving'].map((suffix) => join(folder, 'open', `tollgate.db${suffix}`));
+  for (const file of [...files, join(folder, 'copy.db')]) assert.equal(statSync(file).mode & 0o777, 0o600, file);
+});
+
+function notStarted(t: TestContext): Program {
+  const program = new Program({ config });
+  t.after(async () => {
+    await program.terminate();
+    rmSync(program.dataDir, { recursive: true });
+  });
+  return program;
+}
+
+/** Nothing but the sentence: no stack, no second line. */
+async function isRefused(program: Program, sentence: RegExp): Promise<void> {
+  await assert.rejects(program.start(), sentence);
+  assert.match(program.output, /^tollgate: [^\n]+\n$/);
+}
