@@ -148,7 +148,8 @@ export const errorKinds = {
   upstream_unavailable: {
     status: 503,
     retry: true,
-    meaning: 'The provider is overloaded or cannot be reached, or the gateway is shutting down. Nothing was charged.',
+    meaning:
+      'The provider is overloaded or cannot be reached, the gateway cannot read or write its database, or it is shutting down. Nothing was charged.',
     remedy: 'Retry after `Retry-After`.',
   },
   overloaded: {

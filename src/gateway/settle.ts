@@ -69,7 +69,7 @@ export type ToCharge = {
 
 /** As `settleHold`, of anything that has a price. */
 export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Charge | null> {
-  const { gateway, key, hold, trace, keeping } = charging;
+  const { key, hold, trace, keeping } = charging;
   const { costMicros, upstreamCostMicros, terms, record, response, isWhole } = sold;
   const sealed = response && (await keeping.seal(response, { isWhole }));
   const outcome = await submitSettlement(charging, {

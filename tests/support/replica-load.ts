@@ -42,6 +42,8 @@ function slowAnswer(name: Endpoint['name'], paceMsMax: number): Script {
 export async function startLoad(replicas: readonly Replica[], setup: TestGateway, { clients: clientCount = 6 } = {}) {
   const { key, account } = await setup.makeKey({ mode: 'live', creditUsd });
   const journal = new Map<string, number>();
+  /** Requests that were told that nothing was charged for them. */
+  const free = new Set<string>();
   const state = { isOver: false, failed: 0, refused: 0 };
   const clients = Array.from({ length: clientCount }, async (_, client) => {
     const { path, body } = endpoints[client % endpoints.length]!;
@@ -53,8 +55,9 @@ export async function startLoad(replicas: readonly Replica[], setup: TestGateway
         await setTimeout(20);
       } else if ((reply as Reply).status === 503) {
         state.refused += 1;
+        free.add((reply as Reply).requestId);
         await setTimeout(20);
-      } else note(journal, reply as Reply);
+      } else note({ journal, free }, reply as Reply);
     }
   });
   return {
@@ -62,6 +65,7 @@ export async function startLoad(replicas: readonly Replica[], setup: TestGateway
     journal,
     failed: () => state.failed,
     refused: () => state.refused,
+    free: () => free.size,
     /** Until so many more answers have come whole. */
     answers: async (count: number) => {
       const wanted = journal.size + count;
@@ -71,27 +75,29 @@ export async function startLoad(replicas: readonly Replica[], setup: TestGateway
       state.isOver = true;
       await Promise.all(clients);
     },
-    compare: () => compare({ setup, account, journal }),
+    compare: () => compare({ setup, account, journal, free }),
   };
 }
 
-function note(journal: Map<string, number>, reply: Reply): void {
+type Told = { readonly journal: Map<string, number>; readonly free: Set<string> };
+
+function note({ journal, free }: Told, reply: Reply): void {
   assert.equal(reply.status, 200, reply.text);
   const cost = /^: cost_micros=(\d+) /m.exec(reply.text)?.[1] ?? reply.headers['x-service-cost-micros'];
   // A stream that could not be charged ends with an error, and is free.
-  if (cost === undefined && /upstream_unavailable|internal_error/.test(reply.text)) return;
+  if (cost === undefined && /upstream_unavailable|internal_error/.test(reply.text)) return void free.add(reply.requestId);
   assert.ok(typeof cost === 'string', `a complete answer without its cost:\n${reply.text}`);
   assert.ok(!journal.has(reply.requestId));
   journal.set(reply.requestId, Number(cost));
 }
 
-type Compared = { readonly setup: TestGateway; readonly account: string; readonly journal: ReadonlyMap<string, number> };
+type Compared = Told & { readonly setup: TestGateway; readonly account: string };
 
 /**
- * Every answer that was delivered is charged once, at what its client was told, and the balance is the credit less the charges. Returns how
+ * Every answer that was delivered is charged once, at what its client was told, none that was told to be free is, and the balance is the credit less the charges. Returns how
  * many charges there are.
  */
-async function compare({ setup, account, journal }: Compared): Promise<number> {
+async function compare({ setup, account, journal, free }: Compared): Promise<number> {
   const charges = await setup.database.read
     .selectFrom('charges')
     .select(['id', 'cost_micros'])
@@ -99,6 +105,7 @@ async function compare({ setup, account, journal }: Compared): Promise<number> {
     .execute();
   const charged = new Map(charges.map((charge) => [charge.id, charge.cost_micros as number]));
   for (const [id, cost] of journal) assert.equal(charged.get(id), cost, `the charge of ${id}`);
+  for (const id of free) assert.ok(!charged.has(id), `${id} was told that it is free, and charged`);
   const spent = charges.reduce((sum, charge) => sum + charge.cost_micros, 0);
   const { postedMicros, heldMicros } = await setup.balance(account);
   assert.deepEqual([postedMicros, heldMicros], [creditUsd * dollar - spent, 0]);
