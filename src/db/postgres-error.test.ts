@@ -35,7 +35,7 @@ test('an error of another kind stays as it is', () => {
 
 test('a server that is away is told from a statement that is wrong', () => {
   const withCode = (code: string, fields: object = {}) => Object.assign(new Error('x'), { code, ...fields });
-  for (const code of ['57P01', '08006', '53300', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
+  for (const code of ['57P01', '08006', '53300', '53100', '25006', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
     assert.ok(isServerAway(withCode(code)), code);
   assert.ok(isServerAway(withCode('ENOENT', { syscall: 'connect' })));
   assert.ok(isServerAway(new Error('Connection terminated unexpectedly')));

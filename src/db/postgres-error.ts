@@ -30,8 +30,8 @@ export function isServerAway(error: unknown): boolean {
   );
 }
 
-/** The classes 08 (connection), 53 (resources) and 57P (the operator intervened), and what Node says of a socket. */
-const awayCodes = /^(?:08...|53...|57P..|E(?:CONN\w+|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE))$/;
+/** The classes 08 (connection), 53 (resources) and 57P (the operator intervened), a server that is read-only, and what Node says of a socket. */
+const awayCodes = /^(?:08...|25006|53...|57P..|E(?:CONN\w+|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE))$/;
 
 /** An error of connecting or migrating in words for the operator; one that is none of those stays as it is. */
 export function explainPostgresError(error: unknown, url: string): unknown {

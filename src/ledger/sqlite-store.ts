@@ -1,6 +1,7 @@
 // The ledger on SQLite: load, decide, save, in one transaction for a whole batch of commands. Synchronous: it runs in a worker
 // thread beside the gateway, and in the thread of a command-line process. Answers are given only after the commit.
 import type { DatabaseSync } from 'node:sqlite';
+import { sqliteCodeOf } from '../db/sqlite-error.ts';
 import type { Command, Outcome } from './commands.ts';
 import { type Expire, runCommands } from './core.ts';
 import { loadBook, saveDecision } from './sqlite-book.ts';
@@ -107,7 +108,7 @@ function mustOutlivePowerCut({ type }: Command | Expire): boolean {
 
 /** A broken rule is the fault of one command of the batch; a database that is locked, full or broken fails them all. */
 function isFaultOfCommand(error: unknown): boolean {
-  const { errcode } = error as { errcode?: number };
-  const constraint = 19; // https://sqlite.org/rescode.html: the low byte is the primary code
-  return errcode === undefined || (errcode & 0xff) === constraint;
+  const code = sqliteCodeOf(error);
+  const constraint = 19;
+  return code === null || code === constraint;
 }

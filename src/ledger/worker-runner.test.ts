@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { sqlitePathOf } from '../db/database.ts';
+import { connectSqlite } from '../db/sqlite-connection.ts';
 import { createBatcher, LedgerUnavailable } from './batcher.ts';
 import { creditOf, openTestDatabase } from '../../tests/support/ledger/test-ledger.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -17,6 +18,21 @@ test('a worker that ends before it is ready is not waited for', async () => {
     startWorker(settings, { onFailure: () => {}, onTrouble: () => {}, worker }),
     /ended with code 3 before it was ready/,
   );
+});
+
+test('a worker that cannot give back abandoned holds says so, and starts all the same', async (t) => {
+  const database = await openTestDatabase(t);
+  const other = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
+  t.after(() => other.close());
+  other.exec('begin immediate');
+  const troubles: string[] = [];
+  const settings = { path: sqlitePathOf(database.url), self: { owner: 'run_1', host: 'here', pid: 1, processStartedAtMs: 1 } };
+  const store = await startWorker(settings, { onFailure: () => {}, onTrouble: ({ message }) => troubles.push(message) });
+  assert.deepEqual(troubles, ['database is locked']);
+  await assert.rejects(store.run([]), { message: 'database is locked', errcode: 5 });
+  other.exec('rollback');
+  assert.deepEqual(await store.run([]), []);
+  await store.close();
 });
 
 test('when the worker dies everything in flight is rejected and says so, and the process is told once', async (t) => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite-connection.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { signIn } from '../support/dashboard.ts';
@@ -24,7 +25,7 @@ const patienceMs = 11_000;
 
 for (const trouble of ['full disk', 'lock'] as const) {
   test(`a ${trouble} takes no answer: what runs is charged when it is over, what is new gets a 503 that says so`, async (t) => {
-    const books = await startOnSmallDisk(t);
+    const books = await startBooks(t, trouble);
     if (!books) return t.skip(noSmallDisk);
     const { gateway, clock } = books;
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -33,7 +34,7 @@ for (const trouble of ['full disk', 'lock'] as const) {
     const running = gateway.post(chat.path, { key, body: chat.body() });
     await gateway.upstream.request(0);
 
-    const end = books.begin(trouble);
+    const end = books.begin();
     held.release();
     const readiness = await until(books.notReady);
     assert.equal(readiness.json().status, 'the books cannot be written');
@@ -53,7 +54,7 @@ for (const trouble of ['full disk', 'lock'] as const) {
 }
 
 test('a stream that cannot be charged in time ends with its format’s error event, is free, and is booked as a loss', async (t) => {
-  const books = await startOnSmallDisk(t);
+  const books = await startBooks(t, 'full disk');
   if (!books) return t.skip(noSmallDisk);
   const { gateway, clock } = books;
   for (const { name, path, upstreamPath, body } of endpoints) {
@@ -65,7 +66,7 @@ test('a stream that cannot be charged in time ends with its format’s error eve
     const streaming = gateway.post(path, { key, body: body({ stream: true }) });
     await gateway.upstream.request(asked);
 
-    const over = books.begin('full disk');
+    const over = books.begin();
     parts.release();
     await until(books.notReady);
     await clock.advance(patienceMs);
@@ -88,7 +89,7 @@ test('a stream that cannot be charged in time ends with its format’s error eve
 });
 
 test('a failed request is told so at once, although its hold can only be given back later', async (t) => {
-  const books = await startOnSmallDisk(t);
+  const books = await startBooks(t, 'full disk');
   if (!books) return t.skip(noSmallDisk);
   const { gateway, clock } = books;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -96,7 +97,7 @@ test('a failed request is told so at once, although its hold can only be given b
   gateway.upstream.on(chat.upstreamPath, held.script);
   const running = gateway.post(chat.path, { key, body: chat.body() });
   await gateway.upstream.request(0);
-  const end = books.begin('full disk');
+  const end = books.begin();
   held.release();
   await until(books.notReady);
   await clock.advance(patienceMs);
@@ -109,7 +110,7 @@ test('a failed request is told so at once, although its hold can only be given b
 });
 
 test('everything else that writes answers cleanly on a full disk, and works again after it', async (t) => {
-  const books = await startOnSmallDisk(t);
+  const books = await startBooks(t, 'full disk');
   if (!books) return t.skip(noSmallDisk);
   const { gateway, clock } = books;
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -122,7 +123,7 @@ test('everything else that writes answers cleanly on a full disk, and works agai
       body: chat.body({ temperature: 0 }),
       headers: { 'idempotency-key': `order-${number}`, 'x-service-cache': 'true' },
     });
-  const end = books.begin('full disk');
+  const end = books.begin();
   const replies = [await clock.skipWaits(keyed(1)), await newKey()];
   replies.push(await owner.post('/auth/password-reset', { email: 'somebody@example.com' }));
   replies.push(await owner.post('/auth/sign-in', { email: owner.email, password: 'wrong password' }));
@@ -144,16 +145,16 @@ test('everything else that writes answers cleanly on a full disk, and works agai
 type Trouble = 'full disk' | 'lock';
 
 /** null: no disk can be had. */
-async function startOnSmallDisk(t: TestContext) {
-  const disk = mountSmallDisk();
-  if (!disk) return null;
-  const path = join(disk.folder, 'tollgate.db');
+async function startBooks(t: TestContext, trouble: Trouble) {
+  const disk = trouble === 'full disk' ? mountSmallDisk() : null;
+  if (trouble === 'full disk' && !disk) return null;
   const clock = new TestClock();
-  const gateway = await startGateway({ log: { level: 'error' } }, { clock, databaseUrl: `sqlite:${path}` });
+  const place = disk && { databaseUrl: `sqlite:${join(disk.folder, 'tollgate.db')}` };
+  const gateway = await startGateway({ log: { level: 'error' } }, { clock, ...place });
   t.after(async () => {
-    disk.free();
+    disk?.free();
     await gateway.stop();
-    disk.unmount();
+    disk?.unmount();
   });
   return {
     gateway,
@@ -163,14 +164,15 @@ async function startOnSmallDisk(t: TestContext) {
       return reply.status === 503 && reply;
     },
     /** Returns what ends it. */
-    begin: (trouble: Trouble): (() => void) => {
-      if (trouble === 'full disk') {
-        disk.fill();
-        return disk.free;
-      }
-      const other = connectSqlite(path, { readOnly: false });
-      other.exec('begin immediate');
-      return () => other.close();
+    begin: (): (() => void) => {
+      disk?.fill();
+      return disk ? disk.free : lock(sqlitePathOf(gateway.program.databaseUrl));
     },
   };
+}
+
+function lock(path: string): () => void {
+  const other = connectSqlite(path, { readOnly: false });
+  other.exec('begin immediate');
+  return () => other.close();
 }

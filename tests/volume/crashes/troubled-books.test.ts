@@ -20,8 +20,8 @@ import { until } from '../../support/until.ts';
 const troublesWanted = Number(process.env['TOLLGATE_TROUBLES'] ?? 30);
 /** Only ends a hang: longer than the lease of a killed process, with a sweep. */
 const hangMs = 180_000;
-/** New work is refused after ten seconds: some troubles are longer. */
-const troubleMsMax = 14_000;
+/** New work is refused after ten seconds, and streams are given up: every fifth trouble, of one kind after the other, is longer. */
+const longTroubleMs = 13_000;
 
 /** Begins a trouble and returns what ends it. */
 type Trouble = () => (() => void | Promise<void>) | Promise<() => void | Promise<void>>;
@@ -80,7 +80,7 @@ async function survive(program: Program, gateway: Started, troubles: Readonly<Re
     const name = names[round % names.length]!;
     const end = await troubles[name]!();
     note(name);
-    await setTimeout(Math.random() * (Math.random() < 0.3 ? troubleMsMax : 1_500));
+    await setTimeout(round % 5 === 0 ? longTroubleMs : Math.random() * 1_500);
     const isKilled = Math.random() < 0.25;
     if (isKilled) {
       await program.kill();
