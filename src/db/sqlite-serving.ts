@@ -1,5 +1,5 @@
 // One gateway serves a SQLite file: limits are counted in its memory, and a second one would allow as much again.
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { DatabaseUnusable } from './database-error.ts';
@@ -14,7 +14,8 @@ export function claimServing(path: string): () => void {
   // Makes the folder, and says what is wrong with the database.
   connectSqlite(path, { readOnly: false }).close();
   try {
-    const file = `${path}-serving`;
+    // By whatever link it is reached.
+    const file = `${realpathSync(path)}-serving`;
     closeSync(openSync(file, 'a', 0o600));
     const lock = new DatabaseSync(file);
     lock.exec('begin immediate');

@@ -17,7 +17,7 @@ import { answerAtSomeTime, pricedModel, startLoad } from '../../support/replica-
 import { mountSmallDisk, noSmallDisk } from '../../support/small-disk.ts';
 import { until } from '../../support/until.ts';
 
-const troublesWanted = Number(process.env['TOLLGATE_TROUBLES'] ?? 30);
+const troublesWanted = Number(process.env['TOLLGATE_TROUBLES'] ?? 12);
 /** Only ends a hang: longer than the lease of a killed process, with a sweep. */
 const hangMs = 180_000;
 /** New work is refused after ten seconds, and streams are given up: every fifth trouble, of one kind after the other, is longer. */

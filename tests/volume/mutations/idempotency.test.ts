@@ -153,8 +153,8 @@ testMutations(watchers, {
   },
   'the stream of a late answer is told as a success': {
     file: 'gateway/stream.ts',
-    guard: 'if (!charge) return tell(running, pipe, output, takenOver());',
-    without: 'if (!charge) return output.end(lastFrames, {});',
+    guard: 'if (!charge || charge instanceof ApiError) return tell(running, pipe, output, charge ?? takenOver());',
+    without: 'if (!charge || charge instanceof ApiError) return output.end(lastFrames, {});',
     watchers: ['tests/integration/idempotency-replicas.test.ts # stands still'],
   },
 });

@@ -169,9 +169,21 @@ testMutations(watchers, {
   },
   'one bad command takes its batch with it': {
     file: 'ledger/sqlite-store.ts',
-    guard: 'if (commands.length > 1 && isFaultOfCommand(error))',
-    without: 'if (commands.length > 1 && isFaultOfCommand(error) && commands.length < 1)',
+    guard: 'if (commands.length > 1) return',
+    without: 'if (commands.length < 1) return',
     watchers: store,
+  },
+  'a disk that is full rejects the batch for good': {
+    file: 'ledger/sqlite-store.ts',
+    guard: 'if (!isFaultOfCommand(error)) throw error;',
+    without: '',
+    watchers: ['src/ledger/sqlite-store.test.ts # a batch waits'],
+  },
+  'a stream whose charge may have been made is told that it is free': {
+    file: 'ledger/retrying-runner.ts',
+    guard: '!(store.undoesFailed && isCompleteStream(command))',
+    without: '!isCompleteStream(command)',
+    watchers: ['src/ledger/retrying-runner.test.ts'],
   },
   'a failed batch is not undone': {
     file: 'ledger/sqlite-store.ts',
