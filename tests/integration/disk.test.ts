@@ -153,8 +153,7 @@ async function startBooks(t: TestContext, trouble: Trouble) {
   const gateway = await startGateway({ log: { level: 'error' } }, { clock, ...place });
   t.after(async () => {
     disk?.free();
-    await gateway.stop();
-    disk?.unmount();
+    await gateway.stop().finally(() => disk?.unmount());
   });
   return {
     gateway,

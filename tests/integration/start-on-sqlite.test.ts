@@ -39,8 +39,7 @@ test('a file system that is read-only, or full, is told in one sentence, and the
   const remount = (how: 'ro' | 'rw') => execFileSync('mount', ['-o', `remount,${how}`, disk.folder]);
   const program = new Program({ config, databaseUrl: `sqlite:${join(disk.folder, 'tollgate.db')}` });
   t.after(async () => {
-    await program.stop();
-    disk.unmount();
+    await program.stop().finally(disk.unmount);
   });
   disk.fill();
   await isRefused(program, /tollgate\.db is full or fails\. Make room on it|ENOSPC/);

@@ -34,7 +34,8 @@ export function mountSmallDisk({ megabytes = 16 } = {}): SmallDisk | null {
     fill: () => fill(filler),
     free: () => rmSync(filler, { force: true }),
     unmount: () => {
-      execFileSync('umount', [folder]);
+      // Also where a process that failed to end still has a file open on it.
+      execFileSync('umount', ['--lazy', folder]);
       rmdirSync(folder);
     },
   };

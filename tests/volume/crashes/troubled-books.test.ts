@@ -33,8 +33,7 @@ test(`of ${troublesWanted} troubles with a SQLite file none loses a charge, char
   const gateway = await startGatewayProgram(config, { databaseUrl: `sqlite:${path}` });
   t.after(async () => {
     disk.free();
-    await gateway.stop();
-    disk.unmount();
+    await gateway.stop().finally(disk.unmount);
   });
   const { program } = gateway;
   await survive(program, gateway, {
