@@ -5,18 +5,21 @@ import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
 import type { ClientFormatName } from '../src/canonical/format-name.ts';
 import { verdictTable as chatTable } from '../src/formats/chat/field-verdicts.ts';
+import { hostTable } from '../src/formats/chat/host-fields.ts';
 import type { Verdict, VerdictTable } from '../src/formats/field-verdicts.ts';
-import type { JsonObject, UpstreamRequest, UpstreamTarget } from '../src/formats/format.ts';
+import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../src/formats/format.ts';
 import { verdictTable as messagesTable } from '../src/formats/messages/field-verdicts.ts';
 import { clientFormats } from '../src/formats/registry.ts';
 import { verdictTable as responsesTable } from '../src/formats/responses/field-verdicts.ts';
+import fc from './support/property.ts';
+import { loadRecordings } from './support/recordings.ts';
 import { readSdkFields, type SdkField } from './support/sdk-fields.ts';
 
 type Wire = {
   readonly format: ClientFormatName;
   readonly table: VerdictTable;
   readonly types: readonly { readonly file: string; readonly type: string }[];
-  /** Fields of the body that only older versions of the types know. */
+  /** Fields that only older versions of the types know, that they leave open, or that a program of the vendor's own sends. */
   readonly older?: readonly string[];
   /** The body that a probe is added to. */
   readonly body: JsonObject;
@@ -37,6 +40,17 @@ const wires: readonly Wire[] = [
     format: 'responses',
     table: responsesTable,
     types: [{ file: 'openai/resources/responses/responses.d.ts', type: 'ResponseCreateParamsBase' }],
+    older: [
+      'client_metadata',
+      'namespace',
+      'parsed',
+      'parsed_arguments',
+      'read_only',
+      'readOnlyHint',
+      'destructiveHint',
+      'idempotentHint',
+      'openWorldHint',
+    ],
     body: { model: 'm', input: 'Hi' },
     needed: {
       reasoning: { encrypted_content: 'the provider’s own' },
@@ -53,7 +67,7 @@ const wires: readonly Wire[] = [
       { file: `${anthropic}/messages/messages.d.ts`, type: 'MessageCreateParamsBase' },
       { file: `${anthropic}/beta/messages/messages.d.ts`, type: 'MessageCreateParamsBase' },
     ],
-    older: ['temperature', 'top_p', 'top_k'],
+    older: ['temperature', 'top_p', 'top_k', 'abort_reason'],
     body: { model: 'm', max_tokens: 2_000, messages: [{ role: 'user', content: 'Hi' }] },
     needed: {
       thinking: { signature: 'the provider’s own' },
@@ -117,16 +131,148 @@ test('what only other hosts of Chat know is refused by its name', () => {
 test('a made-up type hides nothing: a field is refused for the place that it stands in, too', () => {
   const [chat, responses, messages] = wires as [Wire, Wire, Wire];
   refused(chat, { messages: [{ role: 'assistant', type: 'text', audio: { id: 'audio_1' } }] }, 'messages[0].audio');
-  refused(responses, { type: 'function_call', background: true }, 'background');
-  refused(responses, { reasoning: { type: 'message', mode: 'pro' } }, 'reasoning.mode');
-  refused(messages, { type: 'tool_use', container: 'c' }, 'container');
-  refused(messages, { system: [{ type: 'unheard of', deep: [{ file_id: 'file_1' }] }] }, 'system[0].deep[0].file_id');
+  refused(responses, { input: [{ type: 'message', role: 'user', content: 'x', conversation: 'c' }] }, 'input[0].conversation');
+  refused(responses, { reasoning: { mode: 'pro', type: 'message' } }, 'reasoning.mode');
+  refused(messages, { container: 'c', type: 'tool_use' }, 'container');
+  refused(
+    messages,
+    { system: [{ type: 'text', text: 'x', citations: [{ file_id: 'file_1' }] }] },
+    'system[0].citations[0].file_id',
+  );
 });
 
-test('names that every object has are no verdicts', () => {
-  const odd = { constructor: 'x', toString: { hasOwnProperty: 'y' } };
-  for (const wire of wires) assert.deepEqual(relay(wire, { new_field: odd }).body.new_field, odd);
+test('names that every object has are unknown like any other', () => {
+  for (const wire of wires) {
+    for (const name of ['constructor', 'toString', '__proto__']) refused(wire, JSON.parse(`{"${name}":{"n":2}}`), name);
+  }
 });
+
+test('what other hosts document goes to them, and not to OpenAI', () => {
+  const fields = {
+    top_k: 20,
+    min_p: 0.1,
+    guided_json: { anything: { goes: 1 } },
+    enable_thinking: true,
+    chat_template_kwargs: { enable_thinking: false },
+    reasoning: { effort: 'low' },
+    messages: [
+      {
+        role: 'assistant',
+        content: null,
+        reasoning_details: [{ type: 'reasoning.text', of: 'any kind' }],
+        tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'user', content: [{ type: 'video_url', video_url: { url: 'https://x.example' } }] },
+    ],
+  };
+  const [chat] = wires as [Wire];
+  const sent = relay(chat, fields, { maxTokensField: 'max_tokens' }).body;
+  for (const [name, value] of Object.entries(fields)) assert.deepEqual(sent[name], value, name);
+  refused(chat, { top_k: 20 }, 'top_k');
+  refused(chat, { messages: [fields.messages[1]] }, 'messages[0].content[0].type');
+});
+
+/** Of issue reports and hosts' documents: each raises the price or the amount, names state, or runs code. */
+const hostile =
+  'n_predict max_output_tokens num_generations extra_body options MAX_TOKENS N custom_logit_processor bootstrap_host chat_template ' +
+  'enable_code_interpreter __proto__ ignore_eos min_tokens allowed_token_ids mm_processor_kwargs documents input_ids lora_path session_params rid ' +
+  'Max_Tokens Model STREAM messageS maxTokens';
+
+test('unknown names, in any case, at any depth and with any value, are refused on every path', () => {
+  const anyCase = fc
+    .tuple(fc.constantFrom('toUpperCase', 'toLowerCase', 'title'), fc.nat())
+    .map(([how, at]) => (name: string) => {
+      if (how !== 'title') return name[how as 'toUpperCase']();
+      const place = at % name.length;
+      return name.slice(0, place) + name[place]!.toUpperCase() + name.slice(place + 1);
+    });
+  const anyName = (wire: Wire) =>
+    fc.oneof(
+      fc.constantFrom(...hostile.split(' ')),
+      fc.tuple(fc.constantFrom(...fieldsOf(wire)), anyCase).map(([{ name }, change]) => change(name)),
+      fc.string({ minLength: 1, maxLength: 20 }),
+    );
+  const anyProbeOf = (wire: Wire) =>
+    fc.record({
+      format: fc.constant(wire.format),
+      place: fc.constantFrom(...fieldsOf(wire).filter((field) => !isCovered(wire.table, field) && field.name !== '*')),
+      name: anyName(wire),
+      value: fc.jsonValue({ maxDepth: 2 }),
+      isOpenAi: fc.boolean(),
+    });
+  let reached = 0;
+  fc.assert(
+    fc.property(fc.oneof(...wires.map(anyProbeOf)), ({ format, place, name, value, isOpenAi }) => {
+      const wire = wires.find((one) => one.format === format)!;
+      fc.pre(!isKnown(wire, name));
+      const body = bodyWith(wire, { ...place, name }, value);
+      const steps = concretePath({ ...place, name });
+      const maxTokensField = isOpenAi ? 'max_completion_tokens' : 'max_tokens';
+      for (const write of [() => relay(wire, body, { maxTokensField }), () => translate(wire, body)]) {
+        const error = caught(write);
+        assert.ok(error instanceof ApiError && error.code === 'invalid_request', `${steps}: ${String(error)}`);
+        if (error.param !== steps.slice(0, 200)) continue;
+        reached++;
+        assert.match(error.message, /is not a field that is known here; .* `pass_fields`$/);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  assert.ok(reached > 2_000, `only ${reached} were refused for their name`);
+});
+
+const recordings = loadRecordings();
+
+test('what SDKs and programs were recorded to send, and what they were answered, names nothing that is unknown', () => {
+  type Answer = { choices?: { message: unknown }[]; output?: unknown; content?: unknown };
+  const answered: Readonly<Record<ClientFormatName, (answer: Answer) => JsonObject[]>> = {
+    chat: ({ choices = [] }) => choices.map(({ message }) => ({ messages: [message] })),
+    responses: ({ output = [] }) => [{ input: output }],
+    messages: ({ content = [] }) => [{ messages: [{ role: 'assistant', content }] }],
+  };
+  const unknown = new Set<string>();
+  for (const { format, file, request, status, stream, bytes } of recordings) {
+    const wire = wires.find((known) => known.format === format);
+    if (!wire) continue;
+    const bodies = stream || status !== 200 ? [] : answered[wire.format](JSON.parse(bytes.toString('utf8')) as Answer);
+    for (const body of [...bodies, ...(request ? [JSON.parse(request.toString('utf8')) as JsonObject] : [])]) {
+      const error = caught(() => relay(wire, body, { maxTokensField: 'max_tokens' }));
+      if (error instanceof ApiError && error.message.includes('pass_fields')) unknown.add(`${file} ${error.param}`);
+    }
+  }
+  const accepted =
+    /together_chat_legacy\S* echo$|openrouter_web_search\S* tools\[0\]\.parameters$|mcp_server_tool\S* tools\[0\]\.headers|xai-image-generation-tool\S* input/;
+  assert.deepEqual(
+    [...unknown].filter((found) => !accepted.test(found)),
+    [],
+  );
+});
+
+function caught(write: () => unknown): unknown {
+  try {
+    return write();
+  } catch (error) {
+    return error;
+  }
+}
+
+const fieldsByWire = new Map<Wire, readonly SdkField[]>();
+
+function fieldsOf(wire: Wire): readonly SdkField[] {
+  const fields = fieldsByWire.get(wire) ?? wire.types.flatMap(readSdkFields);
+  fieldsByWire.set(wire, fields);
+  return fields;
+}
+
+/** In any kind of object. */
+function isKnown({ format, table }: Wire, name: string): boolean {
+  return Object.values(format === 'chat' ? hostTable : table).some((fields) => Object.hasOwn(fields, name));
+}
+
+function translate({ format, body }: Wire, fields: JsonObject): unknown {
+  const client = clientFormats[format];
+  return client.readRequest(client.parseRequest({ ...body, ...fields }, { chatMaxTokens: null }));
+}
 
 type Rule = Verdict['rule'];
 
@@ -157,7 +303,7 @@ const checks: Readonly<Record<Rule, (wire: Wire, field: SdkField) => void>> = {
       assert.deepEqual(readProbe(relay(wire, probe).body, field), value, field.path);
     } catch (error) {
       assert.ok(error instanceof ApiError, `${field.path}: ${String(error)}`);
-      assert.match(error.param ?? '', /\.type$|^web_search_options$/, field.path);
+      assert.match(error.param ?? '', /\.type$|^web_search_options$|\.configs\.\*$/, field.path);
     }
   },
 };
@@ -171,12 +317,12 @@ function probeOf({ body, table }: Wire, field: SdkField): unknown {
   return name === 'type' ? (last.type ?? 'any') : 'a-probe';
 }
 
-function relay({ format, body }: Wire, fields: JsonObject): UpstreamRequest {
-  const request = { ...body, ...fields };
-  return clientFormats[format].relay.writeRequest(
-    { body: request, model: 'm', stream: true, maxOutputTokens: null, choices: 1, thinkingBudgetTokens: 0 },
-    target,
-  );
+function relay({ format, body }: Wire, fields: JsonObject, changes: Partial<UpstreamTarget> = {}): UpstreamRequest {
+  return clientFormats[format].relay.writeRequest(clientRequest({ ...body, ...fields }), { ...target, ...changes });
+}
+
+function clientRequest(body: JsonObject): ClientRequest {
+  return { body, model: 'm', stream: true, maxOutputTokens: null, choices: 1, thinkingBudgetTokens: 0 };
 }
 
 function refused(wire: Wire, fields: JsonObject, param: string): void {
@@ -234,7 +380,8 @@ function isCovered(table: VerdictTable, field: SdkField): boolean {
 function bodyWith({ needed }: Wire, { steps, name }: SdkField, value: unknown): JsonObject {
   return steps.reduceRight<Record<string, unknown>>(
     (inner, { field, isList, type }) => {
-      const object = { ...(type === null ? {} : { type, ...needed[type] }), ...inner };
+      const own = field === 'tool_choice' || type === null ? {} : needed[type];
+      const object = { ...(type === null ? {} : { type }), ...own, ...inner };
       return { [field]: isList ? [object] : object };
     },
     { [name]: value },

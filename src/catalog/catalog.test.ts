@@ -113,6 +113,7 @@ function model(id: string, ownedBy: string, providers: readonly string[]): Model
     })),
     prices: [],
     toolPrices: {},
+    passFields: new Set(),
     timeouts: {},
   };
 }

@@ -200,6 +200,7 @@ function model(id: string, provider: string, prices: Parameters<typeof readPrice
     routes: [{ provider, upstreamModel: id, api: null, rank: 0, weight: 1, contextTokens: null, lacks: new Set() }],
     prices: readPrices({ prices }, false),
     toolPrices: {},
+    passFields: new Set(),
     timeouts: {},
   };
 }

@@ -137,6 +137,7 @@ describe('a new model', () => {
       prices: [],
       toolPrices: {},
       timeouts: {},
+      passFields: new Set(),
     });
   });
 

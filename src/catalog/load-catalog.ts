@@ -112,6 +112,7 @@ function toModel(config: Config, { id, fields, created, isListPrice }: JoinedEnt
     prices: readPrices(fields, isListPrice),
     toolPrices: fields.tool_prices ?? {},
     timeouts: fields.timeouts ?? {},
+    passFields: new Set(fields.pass_fields),
   };
 }
 

@@ -28,6 +28,8 @@ export type Model = {
   readonly prices: readonly PriceVersion[];
   /** USD a call of a tool that the provider runs, as the operator states it; null: not sold; left out: the provider's price. */
   readonly toolPrices: Readonly<Partial<Record<SearchToolName, number | null>>>;
+  /** Fields of a request that go to all its routes, unknown as they are. */
+  readonly passFields: ReadonlySet<string>;
 };
 
 export type Route = {

@@ -178,8 +178,18 @@ describe('providers', () => {
       base_url: 'https://api.groq.com/openai/v1',
       api_key: 'c',
       tool_prices: {},
+      pass_fields: [],
     });
     assert.deepEqual(timeouts, { connect_ms: 5_000, idle_ms: 120_000, total_ms: 1_800_000 });
+  });
+
+  test('says which unknown fields pass', () => {
+    const { config } = load(
+      'providers: { vllm: { kind: openai-compatible, base_url: "http://v/v1", api_key: none, pass_fields: [a, b.c] } }',
+    );
+    const { pass_fields } = config.providers['vllm']!;
+    assert.deepEqual(pass_fields, ['a', 'b.c']);
+    assert.throws(() => load('models: { m: { pass_fields: ["a[0].b"] } }'), /models\.m\.pass_fields\[0\] must/);
   });
 
   test('GEMINI_API_KEY switches Google on', () => {

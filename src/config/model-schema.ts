@@ -9,6 +9,9 @@ export const modelNamePattern = '^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$';
 
 const closed = { additionalProperties: false } as const;
 const usdPerMillion = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, description });
+/** Paths of fields, such as `messages.content.hologram`. */
+export const passFields = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\s.\\[\\]]+(\\.[^\\s.\\[\\]]+)*$' }), { description });
 const tokenCount = (description: string) => Type.Integer({ minimum: 1, maximum: 100_000_000, description });
 
 const tokenPrices = {
@@ -156,6 +159,7 @@ export const ModelEntry = Type.Object(
     ),
     tool_prices: Type.Optional(ToolPrices),
     timeouts: Type.Optional(ModelTimeouts),
+    pass_fields: Type.Optional(passFields('Like `pass_fields` of a provider, for all routes of this model.')),
   },
   closed,
 );

@@ -23,7 +23,16 @@ export function resolveProviders(
   }
   for (const [name, known] of Object.entries(knownProviders)) {
     const found = Object.hasOwn(providers, name) ? null : fromEnvironment(env, known);
-    if (found) providers[name] = { enabled: true, kind: known.kind, ...found, timeouts: defaultTimeouts, tool_prices: {} };
+    if (!found) continue;
+    const { kind } = known;
+    providers[name] = {
+      enabled: true,
+      kind,
+      ...found,
+      timeouts: defaultTimeouts,
+      tool_prices: {},
+      pass_fields: [],
+    };
   }
   return providers;
 }
@@ -63,6 +72,7 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     api_key: key === undefined || key === noKey ? null : key,
     timeouts: entry.timeouts,
     tool_prices: toolPricesOf(values, name, entry),
+    pass_fields: entry.pass_fields ?? [],
   };
 }
 

@@ -5,7 +5,7 @@ import { searchesPerRequestMax } from '../canonical/web-search.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { formatsOfKind, type ProviderKindName } from './known-providers.ts';
 import { ImageModelEntry } from './image-model-schema.ts';
-import { ModelEntry, modelNamePattern, ToolPrices, type DeepReadonly, type ToolPricesEntry } from './model-schema.ts';
+import { ModelEntry, modelNamePattern, passFields, ToolPrices, type DeepReadonly, type ToolPricesEntry } from './model-schema.ts';
 import { ProviderTimeouts } from './timeouts.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -45,6 +45,11 @@ const Provider = Type.Object(
     enabled: Type.Boolean({ default: true, description: '`false` switches the provider off, whatever its key.' }),
     timeouts: ProviderTimeouts,
     tool_prices: Type.Optional(ToolPrices),
+    pass_fields: Type.Optional(
+      passFields(
+        'Fields of a request that are sent there although the gateway does not know them: paths without the places in lists, such as `custom_sampler` or `messages.content.hologram`; the last also opens the kind of content of that name. What a field does to the price is then yours to know. Fields that are refused by name stay refused.',
+      ),
+    ),
   },
   closed,
 );
@@ -585,6 +590,8 @@ export type ProviderConfig = {
   timeouts: ProviderTimeouts;
   /** What it charges for calls of tools that it runs, where the file says so; `pricing.markup` is added. */
   tool_prices: ToolPricesEntry;
+  /** Fields of a request that it is sent although nobody here knows them. */
+  pass_fields: string[];
 };
 
 export type StorageConfig =

@@ -2,7 +2,8 @@
 // of every field that the official types know; the tables drive the check, and tests walk them against the types and the relay.
 //
 // A field is found by the object that holds it: under that object's `type`, and under the name of the field that the object itself
-// stands in. A refusal under either counts, so that no made-up `type` hides one. Fields that no table knows pass.
+// stands in. A refusal under either counts, so that no made-up `type` hides one. A field that the table does not know is refused, since
+// it may raise the price or the amount of what the provider generates, unless the operator has opened it with `pass_fields`.
 import { invalidRequest } from '../canonical/errors.ts';
 import { isObject } from '../lib/json.ts';
 import type { JsonObject } from './format.ts';
@@ -10,7 +11,8 @@ import type { JsonObject } from './format.ts';
 export type Verdict =
   /** Sent as it came. What it holds has verdicts of its own. */
   | { readonly rule: 'pass' }
-  /** The client's own data, where any name may stand: sent as it came and never looked into. Under `anywhere` only. */
+  /** The client's own data, where any name may stand: sent as it came and never looked into. Under `anywhere` only, which says what is
+   * in such a field and not where it may stand. */
   | { readonly rule: 'own' }
   /** Written by the gateway, whatever the client asked for. */
   | { readonly rule: 'set' }
@@ -50,13 +52,31 @@ export function refuse(why: string, except?: (value: unknown) => boolean): Refus
   return { rule: 'refuse', why, ...(except && { except }) };
 }
 
-/** A check of bodies, which throws ApiError `invalid_request` with the path of the first field that is refused. */
-export function compileVerdicts(table: VerdictTable): (body: JsonObject) => void {
-  const rules = compile(table);
-  return (body) => {
-    const found = findRefused(rules, body, { holder: 'request', isRoot: true });
+/** The kinds of parts (their `type`) that may stand in a field: what the hold is estimated from. `{ content: 'text image_url' }` */
+export type PartKinds = Readonly<Record<string, string>>;
+
+/** The operator's `pass_fields`: paths without the places in lists, such as `messages.content.hologram`. */
+export type OpenedFields = ReadonlySet<string>;
+export type FieldCheck = (body: JsonObject, opened?: OpenedFields) => void;
+
+const noneOpened: OpenedFields = new Set();
+
+/** A check of bodies, which throws ApiError `invalid_request` with the path of the first field that is refused or unknown. */
+export function compileVerdicts(table: VerdictTable, parts: PartKinds): FieldCheck {
+  const rules = compile(table, parts);
+  return (body, opened = noneOpened) => {
+    const found = findRefused({ rules, opened }, body, { holder: 'request', isRoot: true, place: '' });
     if (found) throw invalidRequest(found.path, `${found.path} ${found.refusal.why}`, found.refusal.details);
   };
+}
+
+/** One table with the fields of several. */
+export function joinTables(table: VerdictTable, ...others: readonly Readonly<Record<string, Fields>>[]): VerdictTable {
+  const joined: Record<string, Fields> & { request: Fields; anywhere: Fields } = { ...table };
+  for (const other of others) {
+    for (const [kind, fields] of Object.entries(other)) joined[kind] = { ...joined[kind], ...fields };
+  }
+  return joined;
 }
 
 /** Whether a value asks for something: `background: false` and `mcp_servers: []` do not. */
@@ -64,68 +84,115 @@ export function isAskedFor(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0);
 }
 
+/** Maps, which do not know the names that every object has. `unread`: never sent, so that nobody looks into it. */
+type FieldRule = Refusal | 'known' | 'unread';
+type FieldRules = ReadonlyMap<string, FieldRule>;
 type Rules = {
-  readonly byKind: ReadonlyMap<string, ReadonlyMap<string, Refusal>>;
-  readonly anywhere: ReadonlyMap<string, Refusal>;
+  readonly request: FieldRules;
+  readonly byKind: ReadonlyMap<string, FieldRules>;
+  readonly anywhere: FieldRules;
   readonly own: ReadonlySet<string>;
+  readonly partKinds: ReadonlyMap<string, ReadonlySet<string>>;
 };
+type Search = { readonly rules: Rules; readonly opened: OpenedFields };
 type Found = { readonly path: string; readonly refusal: Refusal };
 
-/** Only what can stop a request is kept for the check, in maps, which do not know the names that every object has. */
-function compile(table: VerdictTable): Rules {
-  const byKind = Object.entries(table)
-    .map(([kind, fields]) => [kind, refusalsOf(fields)] as const)
-    .filter(([kind, refusals]) => kind !== 'anywhere' && refusals.size > 0);
-  const own = Object.entries(table.anywhere).filter(([, { rule }]) => rule === 'own');
-  return { byKind: new Map(byKind), anywhere: refusalsOf(table.anywhere), own: new Set(own.map(([name]) => name)) };
+function compile({ request, anywhere, ...kinds }: VerdictTable, parts: PartKinds): Rules {
+  const own = Object.keys(anywhere).filter((name) => anywhere[name]!.rule === 'own');
+  return {
+    request: rulesOf(request),
+    byKind: new Map(Object.entries(kinds).map(([kind, fields]) => [kind, rulesOf(fields)])),
+    anywhere: rulesOf(Object.fromEntries(Object.entries(anywhere).filter(([, { rule }]) => rule !== 'own'))),
+    own: new Set(own),
+    partKinds: new Map(Object.entries(parts).map(([holder, names]) => [holder, new Set(names.split(' '))])),
+  };
 }
 
-function refusalsOf(fields: Fields): Map<string, Refusal> {
-  const refusals = new Map<string, Refusal>();
-  for (const [name, verdict] of Object.entries(fields)) {
-    if (verdict.rule === 'refuse') refusals.set(name, verdict);
-    if (verdict.rule === 'force')
-      refusals.set(
-        name,
-        refuse(mustBe(verdict.accepts), (value) => verdict.accepts.includes(value)),
-      );
-  }
-  return refusals;
+function rulesOf(fields: Fields): FieldRules {
+  return new Map(Object.entries(fields).map(([name, verdict]) => [name, ruleOf(verdict)]));
+}
+
+function ruleOf(verdict: Verdict): FieldRule {
+  if (verdict.rule === 'refuse') return verdict;
+  if (verdict.rule === 'drop') return 'unread';
+  if (verdict.rule !== 'force') return 'known';
+  return refuse(mustBe(verdict.accepts), (value) => verdict.accepts.includes(value));
 }
 
 function mustBe(accepted: readonly unknown[]): string {
   return `must be ${accepted.map((value) => `\`${String(value)}\``).join(' or ')}`;
 }
 
+/** `place`: the path of the object without places in lists; kept only where fields are opened. */
+type Standing = { readonly holder: string; readonly isRoot: boolean; readonly place: string };
+
 /** The body may state a `type` of its own, which means nothing there. */
-function findRefused(rules: Rules, object: JsonObject, { holder, isRoot }: { holder: string; isRoot: boolean }): Found | null {
+function findRefused(search: Search, object: JsonObject, { holder, isRoot, place }: Standing): Found | null {
+  const { rules, opened } = search;
   const byType = !isRoot && typeof object.type === 'string' ? rules.byKind.get(object.type) : undefined;
-  const byHolder = rules.byKind.get(holder);
+  const byHolder = isRoot ? rules.request : rules.byKind.get(holder);
   for (const name of Object.keys(object)) {
     const value = object[name];
-    const refusal =
-      refused(byType?.get(name), value) ?? refused(byHolder?.get(name), value) ?? refused(rules.anywhere.get(name), value);
+    const [ofType, ofHolder, anywhere] = [byType?.get(name), byHolder?.get(name), rules.anywhere.get(name)];
+    const refusal = refused(ofType, value) ?? refused(ofHolder, value) ?? refused(anywhere, value);
     if (refusal) return { path: name, refusal };
-    if (typeof value !== 'object' || value === null || rules.own.has(name)) continue;
-    const found = findInValue(rules, value, name);
+    const inner = opened.size === 0 ? '' : joinPath(place, name);
+    if (ofType === undefined && ofHolder === undefined && anywhere === undefined) {
+      if (opened.has(inner)) continue;
+      return { path: shorten(name), refusal: unknownField };
+    }
+    if (typeof value !== 'object' || value === null || ofHolder === 'unread' || rules.own.has(name)) continue;
+    const found = findInValue(search, value, { holder: name, place: inner });
     if (found) return { path: `${name}${found.path}`, refusal: found.refusal };
   }
   return null;
 }
 
-function refused(refusal: Refusal | undefined, value: unknown): Refusal | null {
-  return refusal && isAskedFor(value) && !refusal.except?.(value) ? refusal : null;
+function refused(rule: FieldRule | undefined, value: unknown): Refusal | null {
+  return typeof rule === 'object' && isAskedFor(value) && !rule.except?.(value) ? rule : null;
+}
+
+const remedy = 'leave it out, or ask the operator to open it with `pass_fields`';
+const unknownField = refuse(`is not a field that is known here; ${remedy}`);
+
+function joinPath(place: string, name: string): string {
+  return place === '' ? name : `${place}.${name}`;
+}
+
+/** Any text can be a field's name. */
+function shorten(name: string): string {
+  return name.length <= 80 ? name : `${name.slice(0, 80)}…`;
 }
 
 /** The path begins with what follows the holder's name: `[2].content` or `.ttl`. */
-function findInValue(rules: Rules, value: unknown, holder: string): Found | null {
+function findInValue(search: Search, value: unknown, at: Omit<Standing, 'isRoot'>): Found | null {
   if (Array.isArray(value)) {
     for (const [index, element] of value.entries()) {
-      const found = typeof element === 'object' && element !== null ? findInValue(rules, element, holder) : null;
+      const found = typeof element === 'object' && element !== null ? findInValue(search, element, at) : null;
       if (found) return { path: `[${index}]${found.path}`, refusal: found.refusal };
     }
     return null;
   }
-  const found = isObject(value) ? findRefused(rules, value, { holder, isRoot: false }) : null;
+  if (!isObject(value)) return null;
+  const kind = unknownPartKind(search.rules, value, at.holder);
+  if (kind !== null) {
+    if (search.opened.has(joinPath(at.place, kind))) return null;
+    return { path: '.type', refusal: refuse(`\`${shorten(kind)}\` is not a kind of content that is known here; ${remedy}`) };
+  }
+  const found = findRefused(search, value, { ...at, isRoot: false });
   return found && { path: `.${found.path}`, refusal: found.refusal };
+}
+
+/** What an unknown kind of part costs cannot be estimated, unless it is text alone. null: it is known, or no part at all. */
+function unknownPartKind(rules: Rules, object: JsonObject, holder: string): string | null {
+  const { type } = object;
+  const kinds = rules.partKinds.get(holder);
+  if (!kinds || typeof type !== 'string' || kinds.has(type) || isPlainText(object)) return null;
+  return type;
+}
+
+const textFields = new Set(['type', 'text', 'cache_control', 'prompt_cache_breakpoint']);
+
+function isPlainText(part: JsonObject): boolean {
+  return typeof part.text === 'string' && Object.keys(part).every((name) => textFields.has(name));
 }

@@ -9,6 +9,7 @@ import type { Usage } from '../canonical/usage.ts';
 import type { SearchTool } from '../canonical/web-search.ts';
 import type { SseEvent } from '../lib/sse.ts';
 import type { FieldNames } from './client-words.ts';
+import type { OpenedFields } from './field-verdicts.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -45,10 +46,11 @@ export type AnswerContext = {
 
 export type ClientFormat = {
   readonly name: ClientFormatName;
-  /** Throws ApiError `invalid_request` that names the field. Unknown fields never fail. */
+  /** Throws ApiError `invalid_request` that names the field. Unknown fields fail later, where it is known which are opened. */
   readonly parseRequest: (body: unknown, limits: RequestLimits) => ClientRequest;
-  /** For translation. Throws ApiError `invalid_request` on what no canonical request can express. */
-  readonly readRequest: (request: ClientRequest) => CanonicalRequest;
+  /** For translation. Throws ApiError `invalid_request` on what no canonical request can express, and on fields that nobody knows but
+   * those that are opened. */
+  readonly readRequest: (request: ClientRequest, opened?: OpenedFields) => CanonicalRequest;
   /** Harmless fields that `readRequest` leaves out because no canonical request has them: listed in `X-<name>-Ignored` beside the
    * writer's. */
   readonly ignoredFields?: (request: ClientRequest) => readonly string[];
@@ -90,6 +92,8 @@ export type UpstreamTarget = {
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** The most web searches that the provider may run for it, on the straight path; left out: none, since none has a price. */
   readonly searchesMax?: number;
+  /** Fields that the operator lets through though nobody here knows them; left out: none. */
+  readonly passFields?: OpenedFields;
 };
 
 export type UpstreamRequest = {

@@ -11,7 +11,14 @@ import type { ImageFiles } from './image-files.ts';
 import type { UpstreamCall } from './upstream.ts';
 
 const timeouts = { connect_ms: 1, first_byte_ms: 1, idle_ms: 1, total_ms: 1 };
-const provider = { name: 'anthropic', kind: anthropic, baseUrl: 'http://127.0.0.1:9', apiKey: 'k', timeouts };
+const provider = {
+  name: 'anthropic',
+  kind: anthropic,
+  baseUrl: 'http://127.0.0.1:9',
+  apiKey: 'k',
+  timeouts,
+  passFields: new Set<string>(),
+};
 const route = {
   transport: 'http',
   provider,
@@ -23,6 +30,7 @@ const route = {
   weight: 1,
   contextTokens: null,
   lacks: new Set<never>(),
+  passFields: new Set<string>(),
 } as const;
 
 type ReadUrls = ImageFiles['readUrls'];

@@ -105,6 +105,7 @@ function write(gateway: Gateway, { key, model, request, route }: Asking) {
     maxOutputTokens: model.maxOutputTokens,
     thinking: model.supports.thinking,
     maxTokensField: route.kind.maxTokensField,
+    passFields: route.passFields,
     ...(search && { searchesMax: search.searchesMax }),
   };
   return writeCountRequest(request, target);

@@ -2,6 +2,7 @@
 // a test key. When no provider can be asked, or none answers in time, our estimate stands, and the answer says so.
 import { invalidRequest, type ApiError } from '../canonical/errors.ts';
 import type { Model } from '../catalog/model.ts';
+import type { OpenedFields } from '../formats/field-verdicts.ts';
 import { asRunning, ignoredAnswerFields, parseCountRequest } from '../formats/messages/count-tokens.ts';
 import { messages } from '../formats/messages/index.ts';
 import type { ClientRequest } from '../formats/format.ts';
@@ -45,7 +46,7 @@ export async function countTokens(gateway: Gateway, incoming: CountIncoming): Pr
   const rateHeaders = await gateway.rateLimits.takeRequest(key);
   const counted =
     key.mode === 'test'
-      ? countInSandbox(gateway, { ...incoming, model, request })
+      ? countInSandbox(gateway, { ...incoming, model, request, opened: routes[0].passFields })
       : await askForCount(gateway, { ...incoming, model, request, routes: counting });
   const { inputTokens, ignored } = counted ?? {
     inputTokens: estimateInput(request.body, { model, routes }).likely,
@@ -68,12 +69,12 @@ function notAnthropics(model: Model): ApiError {
   );
 }
 
-type Counting = CountIncoming & { readonly model: Model; readonly request: ClientRequest };
+type Counting = CountIncoming & { readonly model: Model; readonly request: ClientRequest; readonly opened: OpenedFields };
 
 /** By the rule that it bills by. */
-function countInSandbox({ providers }: Gateway, { trace, model, request }: Counting): Counted {
+function countInSandbox({ providers }: Gateway, { trace, model, request, opened }: Counting): Counted {
   trace.provider = 'sandbox';
   const running = asRunning(request, model.maxOutputTokens);
   const ignored = [...ignoredAnswerFields(request), ...(messages.ignoredFields?.(running) ?? [])];
-  return { inputTokens: providers.sandbox.countTokens(messages.readRequest(running)), ignored: [...new Set(ignored)] };
+  return { inputTokens: providers.sandbox.countTokens(messages.readRequest(running, opened)), ignored: [...new Set(ignored)] };
 }

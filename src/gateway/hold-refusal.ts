@@ -85,10 +85,13 @@ function messageOf(outcome: RefusedOutcome, { amountMicros, costPart, fitsPart }
   return `${cost} ${subject} has $${formatUsd(outcome.leftMicros)} left${held}.${fitsPart}${resets}`;
 }
 
-/** Of a document that is given by its address nothing is known. */
+/** Of a document that is given by its address nothing is known, nor of a sound or a film. */
 function wholeContextPart({ inputTokensUpper, model }: HoldRequest): string {
   if (inputTokensUpper < model.contextTokens) return '';
-  return ' It may be as long as the model can read: send documents as base64 instead of by their address, so that their pages count.';
+  return (
+    ' It may be as long as the model can read, as a sound or a film always may: send documents as base64 instead of by their address, ' +
+    'so that their pages count.'
+  );
 }
 
 /** Searches and what they bring to read are often most of it. */

@@ -5,7 +5,10 @@ import { estimateInput } from './input-estimate.ts';
 import type { ChosenRoute } from './route.ts';
 
 const route = (kind: string) =>
-  (kind === 'sandbox' ? { transport: 'sandbox' } : { transport: 'http', kind: { kind } }) as unknown as ChosenRoute;
+  ({
+    passFields: new Set(),
+    ...(kind === 'sandbox' ? { transport: 'sandbox' } : { transport: 'http', kind: { kind } }),
+  }) as unknown as ChosenRoute;
 
 /** 1 600 × 1 600 pixels: 3 364 tokens at Anthropic, 3 000 at OpenAI, some 1 100 at Google, 1 600 in the sandbox. */
 const image = { type: 'image', source: { type: 'base64', data: pngHead(1_600, 1_600).toString('base64') } };
@@ -30,3 +33,13 @@ for (const [ownedBy, kinds, tokens] of table) {
     assert.ok(upper >= tokens && upper < tokens + 200, String(upper));
   });
 }
+
+test('what the operator has opened on any route is taken for a film where it holds an address', () => {
+  const passFields = new Set(['messages.content.hologram', 'sampler']);
+  const opened = [route('openai'), { ...route('openai-compatible'), passFields }];
+  const upperOf = (fields: object) => estimateInput(fields, { model: { ownedBy: 'acme' }, routes: opened }).upper;
+  const content = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
+  assert.ok(upperOf(content({ type: 'hologram', rays: 3 })) > 100_000_000);
+  assert.ok(upperOf(content({ type: 'text', text: 'x', hologram: ['https://x.example/h'] })) > 100_000_000);
+  assert.ok(upperOf({ sampler: { seeds: [1, 2], name: 'fast' } }) < 100);
+});

@@ -7,7 +7,12 @@ import type { ChosenRoute } from './route.ts';
 type Target = { readonly model: Pick<Model, 'ownedBy'>; readonly routes: readonly ChosenRoute[] };
 
 export function estimateInput(body: unknown, target: Target): InputEstimate {
-  return estimateInputTokens(body, imageVendorOf(target));
+  return estimateInputTokens(body, { imageVendor: imageVendorOf(target), opened: openedNames(target) });
+}
+
+/** The last names of the paths that the operator has opened on any route: `hologram` of `messages.content.hologram`. */
+function openedNames({ routes }: Target): ReadonlySet<string> {
+  return new Set(routes.flatMap(({ passFields }) => [...passFields].map((path) => path.slice(path.lastIndexOf('.') + 1))));
 }
 
 /** Images are counted by the model that looks at them, wherever it runs; where its maker is none of the three, as all its providers do. */

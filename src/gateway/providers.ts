@@ -11,6 +11,8 @@ export type ConnectedProvider = UpstreamProvider & {
   /** null: the provider wants none. */
   readonly apiKey: string | null;
   readonly timeouts: ProviderTimeouts;
+  /** Of a request, the fields that go there unknown as they are. */
+  readonly passFields: ReadonlySet<string>;
 };
 
 export type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
@@ -30,7 +32,8 @@ export function connectProviders(config: Config): ConnectedProviders {
     if (!provider.enabled) continue;
     const connection = { name, baseUrl: provider.base_url, apiKey: provider.api_key, timeouts: provider.timeouts };
     const { kind } = provider;
-    if (isNameIn(providerKinds, kind)) byName.set(name, { ...connection, kind: providerKinds[kind] });
+    const sent = { passFields: new Set(provider.pass_fields) };
+    if (isNameIn(providerKinds, kind)) byName.set(name, { ...connection, ...sent, kind: providerKinds[kind] });
     if (!isNameIn(imageProviderKinds, kind)) continue;
     // Whole images come after a minute or two of silence.
     const timeouts = { first_byte_ms: firstByteDefaultsMs.slow, ...provider.timeouts };

@@ -3,6 +3,7 @@ import { ApiError } from '../canonical/errors.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Model, Route } from '../catalog/model.ts';
+import type { OpenedFields } from '../formats/field-verdicts.ts';
 import type { HttpProviderKind, SandboxProviderKind } from '../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
 import type { RouteName } from './route-health.ts';
@@ -11,6 +12,8 @@ export type ChosenRoute = SandboxRoute | HttpRoute;
 
 type SandboxRoute = {
   readonly transport: 'sandbox';
+  /** Those of all routes of the model: a test request may hold what a live one may. */
+  readonly passFields: OpenedFields;
   readonly provider: SandboxProviderKind;
   readonly upstreamModel: string;
 };
@@ -23,6 +26,8 @@ export type HttpRoute = Pick<Route, 'rank' | 'weight' | 'contextTokens' | 'lacks
   readonly format: UpstreamFormatName;
   /** By which its health is known. */
   readonly name: RouteName;
+  /** The fields that the operator lets through there, unknown as they are. */
+  readonly passFields: OpenedFields;
 };
 
 type RouteQuery = { readonly model: Model; readonly mode: 'live' | 'test'; readonly clientFormat: ClientFormatName };
@@ -34,11 +39,14 @@ export function findRoutes(
   { providers, catalog }: { readonly providers: ConnectedProviders; readonly catalog: Catalog },
   { model, mode, clientFormat }: RouteQuery,
 ): readonly [ChosenRoute, ...ChosenRoute[]] {
-  if (mode === 'test') return [{ transport: 'sandbox', provider: providers.sandbox, upstreamModel: model.id }];
   const routes = catalog.liveRoutes(model).flatMap((route) => {
     const provider = providers.byName.get(route.provider);
-    return provider ? [httpRoute(provider, route, clientFormat)] : [];
+    return provider ? [httpRoute(provider, { route, model, clientFormat })] : [];
   });
+  if (mode === 'test') {
+    const passFields = new Set([...model.passFields, ...routes.flatMap((route) => [...route.passFields])]);
+    return [{ transport: 'sandbox', provider: providers.sandbox, upstreamModel: model.id, passFields }];
+  }
   const [first, ...others] = routes;
   if (!first) throw modelNotFound(model.id);
   return [first, ...others];
@@ -60,10 +68,13 @@ export function modelNotFound(name: string): ApiError {
   );
 }
 
-function httpRoute(provider: ConnectedProvider, route: Route, clientFormat: ClientFormatName): HttpRoute {
+type RouteOfModel = Pick<RouteQuery, 'model' | 'clientFormat'> & { readonly route: Route };
+
+function httpRoute(provider: ConnectedProvider, { route, model, clientFormat }: RouteOfModel): HttpRoute {
   const { kind } = provider;
   const { api, upstreamModel, rank, weight, contextTokens, lacks } = route;
   const format = api ?? (kind.formats.includes(clientFormat) ? clientFormat : kind.formats[0]!);
   const name = { provider: provider.name, upstreamModel };
-  return { transport: 'http', provider, kind, upstreamModel, format, name, rank, weight, contextTokens, lacks };
+  const passFields = model.passFields.size === 0 ? provider.passFields : new Set([...provider.passFields, ...model.passFields]);
+  return { transport: 'http', provider, kind, upstreamModel, format, name, rank, weight, contextTokens, lacks, passFields };
 }

@@ -35,7 +35,11 @@ const none: ReadonlySet<string> = new Set();
 export function writeUpstreamRequest(asked: Asked, { route, search, outputTokens }: RouteLimits): WrittenRequest {
   const { format, request } = asked;
   if (route.transport === 'sandbox') {
-    return { transport: 'sandbox', request: format.readRequest(request), ignored: format.ignoredFields?.(request) ?? [] };
+    return {
+      transport: 'sandbox',
+      request: format.readRequest(request, route.passFields),
+      ignored: format.ignoredFields?.(request) ?? [],
+    };
   }
   const target: UpstreamTarget = {
     model: route.upstreamModel,
@@ -43,6 +47,7 @@ export function writeUpstreamRequest(asked: Asked, { route, search, outputTokens
     maxOutputTokens: outputTokens,
     thinking: asked.model.supports.thinking,
     maxTokensField: route.kind.maxTokensField,
+    passFields: route.passFields,
     ...(search && { searchesMax: search.searchesMax }),
   };
   const { body, ignored, loweredTools } = writeBody(asked, route, target);
@@ -63,7 +68,7 @@ function writeBody(
 ): WrittenBody {
   if (route.format === format.name) return { ...format.relay.writeRequest(request, target), loweredTools: none };
   const upstreamFormat = upstreamFormats[route.format];
-  const read = format.readRequest(request);
+  const read = format.readRequest(request, route.passFields);
   const lowered = route.kind.customTools ? { request: read, names: none, ignored: [] } : lowerCustomTools(read);
   const { body, ignored } = writeTranslated(format, () => upstreamFormat.writeRequest(lowered.request, target));
   return {

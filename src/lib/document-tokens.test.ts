@@ -80,7 +80,10 @@ const cases: Readonly<Record<string, Case>> = {
 
 for (const [name, { part, least, most }] of Object.entries(cases)) {
   test(`${name} is held for`, () => {
-    const { upper, likely } = estimateInputTokens({ messages: [{ role: 'user', content: [part] }] }, 'anthropic');
+    const { upper, likely } = estimateInputTokens(
+      { messages: [{ role: 'user', content: [part] }] },
+      { imageVendor: 'anthropic' },
+    );
     assert.ok(upper >= least && upper <= most, `${upper} is not within ${least} and ${most}`);
     assert.ok(likely <= upper);
   });

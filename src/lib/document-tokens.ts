@@ -2,7 +2,10 @@
 // tokens) and an image of it (https://platform.claude.com/docs/en/build-with-claude/pdf-support), OpenAI both as well
 // (https://developers.openai.com/api/docs/guides/file-inputs), Gemini 258 to 1 120 tokens for the image
 // (https://ai.google.dev/gemini-api/docs/document-processing). Every other file is billed by its text.
-import { countPdfPages, pdfPagesMax } from './pdf-pages.ts';
+import { countPdfPages } from './pdf-pages.ts';
+
+/** Tokens; the caller bounds them by the model's context. */
+export const beyondAnyContext = 1e9;
 
 export type SentDocument = {
   /** Base64, or a data URI with it. */
@@ -19,8 +22,8 @@ export type DocumentSize =
 
 /** The largest image that Claude makes of a page, and a dense page of text. */
 export const pageTokens = { upper: 4_800 + 3_000, likely: 2_000 };
-/** At a document's address stands anything: as many pages as a vendor takes, which is more than any model's context. */
-export const addressedDocumentTokens = { upper: pdfPagesMax * pageTokens.upper, likely: pageTokens.likely };
+/** At a document's address stands anything: more than any model's context. */
+export const addressedDocumentTokens = { upper: beyondAnyContext, likely: pageTokens.likely };
 /** Text of Office files measures some 3 bytes a token when packed. */
 export const packedBytesPerToken = 2;
 

@@ -58,7 +58,7 @@ test('an image counts by the formula of its vendor, in every place that a format
       };
       for (const part of imageParts(pngHead(width, height).toString('base64'))) {
         for (const [vendor, billed] of Object.entries(formulas)) {
-          const { upper, likely } = estimateInputTokens({ content: [part] }, vendor as keyof typeof formulas);
+          const { upper, likely } = estimateInputTokens({ content: [part] }, { imageVendor: vendor as keyof typeof formulas });
           assert.ok(upper >= billed && upper < billed + 250, `${vendor} ${part.type}: ${upper} for ${billed}`);
           assert.ok(likely >= billed && likely < billed + 20, `${vendor} ${part.type}: ${likely} for ${billed}`);
           assert.ok(estimateInputTokens({ content: [part] }).upper >= billed, 'an unknown vendor may be any of them');
@@ -72,7 +72,7 @@ test('an image whose size does not show is as large as its vendor lets it be', (
   const unknowns = ['A'.repeat(4_000_000), '', 'iVBORw0KGgo=', 'https://example.com/cat.png'];
   const urls = unknowns.map((data) => ({ type: 'image', source: { type: 'url', url: data } }));
   for (const part of [...unknowns.flatMap((data) => imageParts(data)), ...urls, { type: 'image' }, { type: 'input_image' }]) {
-    const upper = (vendor?: ImageVendor) => estimateInputTokens({ content: [part] }, vendor).upper;
+    const upper = (imageVendor?: ImageVendor) => estimateInputTokens({ content: [part] }, { imageVendor }).upper;
     assert.ok(upper('anthropic') >= 4_800 && upper('anthropic') < 5_000, JSON.stringify(part).slice(0, 80));
     assert.ok(upper('openai') >= 12_000 && upper('openai') < 12_200);
     assert.ok(upper('google') >= 1_100 && upper('google') < 1_300);
@@ -83,7 +83,7 @@ test('an image whose size does not show is as large as its vendor lets it be', (
 
 test('low detail is small at OpenAI', () => {
   const parts = imageParts(pngHead(4_000, 4_000).toString('base64'), 'low').slice(1, 3);
-  for (const part of parts) assert.ok(estimateInputTokens({ content: [part] }, 'openai').upper < 500, part.type);
+  for (const part of parts) assert.ok(estimateInputTokens({ content: [part] }, { imageVendor: 'openai' }).upper < 500, part.type);
 });
 
 test('what stands beside an image still counts, and what only looks like one in arguments and schemas is text', () => {
@@ -108,4 +108,42 @@ test('our own count is a token for four bytes', () => {
   assert.equal(tokensFromBytes(1), 1);
   assert.equal(tokensFromBytes(2000), 500);
   assert.equal(utf8Length('é🙂'), 6);
+});
+
+test('sounds and films are beyond any context, wherever they stand and however they are sent', () => {
+  const address = 'https://films.example/a';
+  const parts = [
+    ...['video_url', 'audio_url', 'input_video', 'input_audio', 'video', 'audio'].flatMap((type) => [
+      { type, [type]: address },
+      { type, [type]: { url: 'data:video/mp4;base64,AAAA' } },
+      { type: 'text', text: 'x', [type]: { url: address } },
+    ]),
+    { type: 'video', video: [address, `${address}/2`] },
+    { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+    ...['document_url', 'file_url'].map((type) => ({ type, [type]: address })),
+    { type: 'file_url', file_url: { url: address } },
+    { type: 'file', file: { file_data: address, filename: 'a.pdf' } },
+    { type: 'input_file', file_data: ' HTTPS://films.example/a' },
+  ];
+  for (const part of parts) {
+    const nested = { type: 'tool_result', tool_use_id: 'a', content: [part] };
+    for (const body of [part, nested]) {
+      const { upper, likely } = estimateInputTokens({ messages: [{ role: 'user', content: [body] }] });
+      assert.ok(upper > 100_000_000 && likely < 10_000, JSON.stringify(body));
+    }
+  }
+});
+
+test('a film that is sent whole is not counted as text, and a schema or an argument that speaks of one is', () => {
+  const data = `data:video/mp4;base64,${'A'.repeat(400_000)}`;
+  const { likely } = estimateInputTokens({ content: [{ type: 'video_url', video_url: { url: data } }] });
+  assert.ok(likely < 5_000, String(likely));
+  const texts = [
+    { input_schema: { properties: { video: { type: 'string' } } } },
+    { response_format: { type: 'json_schema', json_schema: { schema: { properties: { audio: { type: 'video' } } } } } },
+    { type: 'tool_use', id: 'a', name: 'a', input: { video_url: 'https://films.example/a' } },
+    { metadata: { video: 'https://films.example/a' } },
+    { type: 'text', text: 'https://films.example/a', audio: null },
+  ];
+  for (const part of texts) assert.ok(upperOfPart(part) < 500, JSON.stringify(part));
 });

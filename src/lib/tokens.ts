@@ -1,9 +1,17 @@
 // Token counts without a tokenizer: an upper estimate for what a request can cost, and our own count where an upstream gives none.
 // A real tokenizer is not used: it stalls for seconds on hostile input, and no public one matches the newer models anyway.
-import { addressedDocumentTokens, packedBytesPerToken, pageTokens, sizeOfDocument } from './document-tokens.ts';
+import { addressedDocumentTokens, beyondAnyContext, packedBytesPerToken, pageTokens, sizeOfDocument } from './document-tokens.ts';
 import { estimateImageTokens, plainImageTokens, readImageSize, type ImageVendor, type TokenEstimate } from './image-tokens.ts';
 
 export type InputEstimate = TokenEstimate & { readonly hasImages: boolean };
+
+export type EstimateOptions = {
+  readonly imageVendor?: ImageVendor;
+  /** Names of fields and kinds of parts that pass though nobody knows what they cost: they are taken for films. */
+  readonly opened?: ReadonlySet<string>;
+};
+
+const none: ReadonlySet<string> = new Set();
 
 /** Our own count of text: a token for every four bytes of UTF-8, rounded up. English measures 4.4 bytes a token, code 4.6, JSON 3.3. */
 export function tokensFromBytes(utf8Bytes: number): number {
@@ -17,10 +25,14 @@ export function utf8Length(text: string): number {
 /**
  * Estimates the input tokens of a request body in any wire format: every string and key of it counts, since a field that
  * is not known today may reach the model tomorrow. Images are counted by their vendor's formula, documents by their pages or their text. Of a document
- * that is given by its address nothing is known, so its upper estimate is beyond any context; the caller bounds it by the model's.
+ * that is given by its address nothing is known, nor of a sound or a film: a few bytes of these can last for hours. So their upper
+ * estimate is beyond any context; the caller bounds it by the model's.
  */
-export function estimateInputTokens(body: unknown, imageVendor: ImageVendor = 'unknown'): InputEstimate {
-  const sums: Sums = { imageVendor, upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0, hasImages: false };
+export function estimateInputTokens(
+  body: unknown,
+  { imageVendor = 'unknown', opened = none }: EstimateOptions = {},
+): InputEstimate {
+  const sums: Sums = { imageVendor, opened, upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0, hasImages: false };
   addValue(body, sums, 'text');
   return {
     upper: Math.ceil((sums.upperHalves * 1.1) / 2) + sums.mediaUpper + fixedTokens,
@@ -32,6 +44,7 @@ export function estimateInputTokens(body: unknown, imageVendor: ImageVendor = 'u
 /** `upperHalves`: half tokens before the tenth that newer tokenizers add, so that the loop over the characters stays in small integers. */
 type Sums = {
   readonly imageVendor: ImageVendor;
+  readonly opened: ReadonlySet<string>;
   upperHalves: number;
   bytes: number;
   mediaUpper: number;
@@ -42,17 +55,20 @@ type Sums = {
 const fixedTokens = 16;
 /** What a message, a tool or a part adds beyond its text. */
 const objectHalves = 16;
-/** A sound or a film, of which nothing is known. */
-const likeImageTokens: TokenEstimate = { upper: 4_800, likely: plainImageTokens };
-const likeImages = new Set(['input_audio', 'video_url']);
+/** A sound or a film. */
+const filmTokens: TokenEstimate = { upper: beyondAnyContext, likely: plainImageTokens };
+/** Kinds of parts, and the fields that hold them. */
+const films = new Set(['input_audio', 'audio_url', 'audio', 'video_url', 'video', 'input_video']);
 const imageTypes = new Set(['image', 'image_url', 'input_image', 'computer_screenshot']);
-const documentTypes = new Set(['document', 'file', 'input_file']);
+const documentTypes = new Set(['document', 'file', 'input_file', 'document_url', 'file_url']);
+/** Fields of a document that hold its address. */
+const addressFields = new Set(['url', 'file_url', 'document_url']);
 const runMin = 24;
 /** What a string may be, by where it stands. `data` is what a client's own programs give and take: text, whatever it calls itself. */
-type Place = 'text' | 'image' | 'document' | 'data';
+type Place = 'text' | 'image' | 'document' | 'film' | 'data';
 
 function addValue(value: unknown, sums: Sums, place: Place): void {
-  if (typeof value === 'string') addText(value, sums);
+  if (typeof value === 'string') addString(value, sums, place);
   else if (Array.isArray(value)) for (const item of value) addValue(item, sums, place);
   else if (typeof value === 'object' && value !== null) addObject(value as JsonObject, sums, place);
   else sums.upperHalves += 8;
@@ -62,44 +78,88 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 function addObject(value: JsonObject, sums: Sums, outer: Place): void {
   sums.upperHalves += objectHalves;
-  const place = placeOf(value, outer);
+  const place = placeOf(value, outer, sums.opened);
+  if (place === 'film' && outer !== 'film') addTokens(sums, filmTokens);
   const payload = place === 'image' && outer !== 'image' ? addImage(value, sums) : null;
   sums.hasImages ||= place === 'image' && imageTypes.has(value.type as string);
   for (const key in value) {
     const child = value[key];
     sums.upperHalves += key.length;
-    if (place === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
+    if (isFilm(key, child, { place, opened: sums.opened })) addFilm(child, sums);
+    else if (place === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
     else if (payload !== null && holds(child, payload)) addRest(child, payload, sums);
     else if (place === 'document' && typeof child === 'string') addDocumentField(value, key, child, sums);
     else addValue(child, sums, isData(key, value) ? 'data' : place);
   }
 }
 
-function placeOf({ type }: JsonObject, outer: Place): Place {
-  if (typeof type !== 'string' || outer === 'data') return outer;
+function placeOf({ type }: JsonObject, outer: Place, opened: Sums['opened']): Place {
+  if (typeof type !== 'string' || outer === 'data' || outer === 'film') return outer;
+  if (films.has(type) || opened.has(type)) return 'film';
   if (documentTypes.has(type)) return 'document';
-  return imageTypes.has(type) || likeImages.has(type) ? 'image' : outer;
+  return imageTypes.has(type) ? 'image' : outer;
 }
 
-/** Arguments of calls and schemas of tools. (Responses calls the conversation itself `input`.) */
-function isData(key: string, { type }: JsonObject): boolean {
-  return (
-    key === 'input_schema' || key === 'parameters' || (key === 'input' && typeof type === 'string' && type.endsWith('tool_use'))
-  );
+/** Whether a field holds a sound or a film, whatever the object that it stands in calls itself; or media, in an object that is none. */
+function isFilm(name: string, value: unknown, { place, opened }: { place: Place; opened: Sums['opened'] }): boolean {
+  if (place === 'data' || place === 'film') return false;
+  if (films.has(name)) return typeof value === 'string' ? isAddress(value) : typeof value === 'object' && value !== null;
+  if (opened.has(name)) return holdsAddress(value);
+  if (place === 'document') return Array.isArray(value) && value.some((item) => typeof item === 'string' && isAddress(item));
+  if (place !== 'text') return false;
+  return (misplaced.has(name) || (name === 'source' && typeof value === 'object')) && holdsAddress(value);
 }
+
+const misplaced = new Set(['image_url', 'file_url', 'document_url', 'file_data']);
+
+function holdsAddress(value: unknown): boolean {
+  if (typeof value === 'string') return isAddress(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsAddress);
+}
+
+/** `https://…`, `gs://…`, `data:…` */
+function isAddress(text: string): boolean {
+  return /^\s*[a-z][a-z0-9+.-]{0,30}:\S/i.test(text.slice(0, addressHeadMax));
+}
+
+/** Of a text that may be megabytes. */
+const addressHeadMax = 1_000;
+
+function addFilm(value: unknown, sums: Sums): void {
+  addTokens(sums, filmTokens);
+  addValue(value, sums, 'film');
+}
+
+/** Words beside a film count as text; its address or its bytes do not. */
+function addString(text: string, sums: Sums, place: Place): void {
+  if (place === 'film' && (isAddress(text) || text.length > filmWordsMax)) return;
+  addText(text, sums);
+}
+
+const filmWordsMax = 200;
+
+/** Arguments of calls, schemas and the like. (Responses calls the conversation itself `input`.) */
+function isData(key: string, { type }: JsonObject): boolean {
+  return dataFields.has(key) || (key === 'input' && typeof type === 'string' && type.endsWith('tool_use'));
+}
+
+const dataFields = new Set(
+  'input_schema output_schema parameters schema guided_json json structures structural_tag arguments input_examples metadata'.split(
+    ' ',
+  ),
+);
 
 /** Returns what the image consists of, which is not to be counted as text; null: nothing that is known. */
 function addImage(image: JsonObject, sums: Sums): string | null {
   const payload = payloadOf(image);
   const size = payload === null ? null : readImageSize(payload);
-  const isLikeImage = likeImages.has(String(image.type));
-  addTokens(sums, isLikeImage ? likeImageTokens : estimateImageTokens(size, sums.imageVendor, detailOf(image)));
+  addTokens(sums, estimateImageTokens(size, sums.imageVendor, detailOf(image)));
   return payload;
 }
 
-/** In `image_url`, `image_url.url`, `source.data`, `source.url` or `input_audio.data`. */
+/** In `image_url`, `image_url.url`, `source.data` or `source.url`. */
 function payloadOf(media: JsonObject): string | null {
-  const holder = media.source ?? media.image_url ?? media.input_audio ?? media.video_url;
+  const holder = media.source ?? media.image_url;
   if (typeof holder !== 'object' || holder === null) return typeof holder === 'string' ? holder : null;
   const payload = 'data' in holder ? holder.data : 'url' in holder ? holder.url : null;
   return typeof payload === 'string' ? payload : null;
@@ -134,9 +194,9 @@ function holdsPdf(value: unknown): boolean {
 
 /** The document itself, its address, or what is said of it. */
 function addDocumentField(holder: JsonObject, key: string, text: string, sums: Sums): void {
-  const isAddress = key === 'url' || key === 'file_url';
-  if (isAddress && !text.startsWith('data:')) addTokens(sums, addressedDocumentTokens);
-  else if (isAddress || key === 'file_data' || (key === 'data' && holder.type !== 'text')) addDocument(holder, text, sums);
+  const mayBeAddress = addressFields.has(key) || ((key === 'file_data' || key === 'data') && isAddress(text));
+  if (mayBeAddress && !text.startsWith('data:')) addTokens(sums, addressedDocumentTokens);
+  else if (mayBeAddress || key === 'file_data' || (key === 'data' && holder.type !== 'text')) addDocument(holder, text, sums);
   else addText(text, sums);
 }
 

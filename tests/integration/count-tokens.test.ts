@@ -97,7 +97,6 @@ test('the upstream gets only fields that it takes, and its count is the answer',
     tools: [{ name: 'look', input_schema: { type: 'object' } }],
     tool_choice: { type: 'auto', disable_parallel_tool_use: true },
     thinking: { type: 'enabled', budget_tokens: 2_048 },
-    field_of_tomorrow: { a: 1 },
   };
   const { reply, asked } = await askedBy(() =>
     count(body, liveKey, { 'anthropic-beta': 'token-counting-2024-11-01, skills-2025-10-02' }),

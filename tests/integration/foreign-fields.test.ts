@@ -68,7 +68,7 @@ const cells: readonly Cell[] = [
   ['chat', { metadata: { a: 'b' } }, { R: 'carried', M: 'ignored:metadata', G: 'ignored:metadata' }],
   ['chat', { prompt_cache_key: 'k' }, { R: 'carried', M: 'ignored:prompt_cache_key', G: 'ignored:prompt_cache_key' }],
   ['chat', { store: true }, { R: 'ignored:store', M: 'ignored:store', G: 'ignored:store' }],
-  ['chat', { made_up: 1 }, { R: 'ignored:made_up', M: 'ignored:made_up', G: 'ignored:made_up' }],
+  ['chat', { made_up: 1 }, { R: '400:made_up', C: '400:made_up', M: '400:made_up', G: '400:made_up' }],
   ['chat', { user: 'u-1' }, { R: 'carried', M: 'carried', G: 'ignored:user' }],
   ['chat', { user: 'a@b.example' }, { R: 'carried', M: 'ignored:user' }],
   [

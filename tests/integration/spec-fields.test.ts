@@ -497,7 +497,7 @@ const accepted: Readonly<Record<string, readonly object[]>> = {
     { previous_response_id: 'resp_of_another_day' },
     { store: true },
     { store: false },
-    { stream: false, metadata: { a: 'b' }, user: 'u', unknown_field: { deep: [1] } },
+    { stream: false, metadata: { a: 'b' }, user: 'u' },
     { temperature: null, instructions: null, tools: null, reasoning: null, previous_response_id: null },
   ],
   chat: [
@@ -516,7 +516,6 @@ const accepted: Readonly<Record<string, readonly object[]>> = {
     { temperature: 2 },
     { top_p: 1 },
     { stop: 'x' },
-    { unknown_field: true },
     { max_tokens: null, temperature: null, stream: null },
   ],
   messages: [
@@ -530,7 +529,6 @@ const accepted: Readonly<Record<string, readonly object[]>> = {
     { stop_sequences: ['x'] },
     { metadata: { user_id: 'u' } },
     { tools: [{ name: 'get_weather', input_schema: { type: 'object' } }], tool_choice: { type: 'auto' } },
-    { unknown_field: true },
   ],
 };
 
@@ -612,16 +610,11 @@ test('the limit of chat max_tokens names its setting; another value and null are
 test('store and previous_response_id are accepted and ignored: nothing is kept at the provider', async () => {
   gateway.upstream.on(responses.upstreamPath, answerContent('responses', { text: 'yes', tokens: { input: 5, output: 1 } }));
   const next = gateway.upstream.requests.length;
-  const reply = await post(
-    responses.path,
-    responses.body({ store: true, previous_response_id: 'resp_1', custom_field: 7 }),
-    liveKey,
-  );
+  const reply = await post(responses.path, responses.body({ store: true, previous_response_id: 'resp_1' }), liveKey);
   assert.equal(reply.status, 200);
   const sent = (await gateway.upstream.request(next)).body as Json;
   assert.equal(sent['store'], false);
   assert.ok(!('previous_response_id' in sent));
-  assert.equal(sent['custom_field'], 7, 'a field that the gateway does not know passes through');
   assert.equal(sent['model'], 'gpt-5-mini');
 });
 

@@ -1,6 +1,6 @@
 // What becomes of each field of a Chat request on the straight path, at any depth (formats/field-verdicts.ts says how to read it). The
-// official types are those of `openai`, resources/chat/completions/completions.d.ts; other hosts' fields stand apart below.
-import { pass, refuse, verdicts, type Refusal, type VerdictTable } from '../field-verdicts.ts';
+// official types are those of `openai`, resources/chat/completions/completions.d.ts; what other hosts document stands in host-fields.ts.
+import { pass, refuse, verdicts, type PartKinds, type Refusal, type VerdictTable } from '../field-verdicts.ts';
 
 const stored = 'names state kept at the provider; send its content instead';
 const extraCharge = refuse('has a price of its own, which is not sold here; leave it out');
@@ -11,7 +11,7 @@ const shortCacheOnly = refuse('must be `30m` or `5m`: longer cache writes are no
   ['30m', '5m'].includes(String(value)),
 );
 
-/** What hosts that speak this format know beside OpenAI's fields, and tenants must not use. Anything else of theirs passes. */
+/** What hosts that speak this format know beside OpenAI's fields, and tenants must not use. */
 const otherHosts: Readonly<Record<string, Refusal>> = {
   // vLLM: more is computed than is counted, other tenants are pushed back, the operator's files and code are named.
   best_of: noNewAnswers,
@@ -19,6 +19,7 @@ const otherHosts: Readonly<Record<string, Refusal>> = {
   priority: refuse("puts a request ahead of other callers'; leave it out", (value) => value === 0),
   logits_processors: refuse("names code on the provider's machine; leave it out"),
   kv_transfer_params: refuse(stored),
+  cache_salt: refuse('is set by the gateway where the host takes one; leave it out'),
   // OpenRouter
   models: otherModel,
   route: otherModel,
@@ -36,6 +37,8 @@ const otherHosts: Readonly<Record<string, Refusal>> = {
   data_sources: refuse(stored),
   agent_id: refuse(stored),
 };
+
+export const partKinds: PartKinds = { content: 'text image_url input_audio file refusal' };
 
 export const verdictTable: VerdictTable = {
   request: {
@@ -73,22 +76,22 @@ export const verdictTable: VerdictTable = {
   file: pass('type file prompt_cache_breakpoint file_data filename'),
   input_audio: { ...pass('input_audio prompt_cache_breakpoint data format'), type: refuse(audio) },
   audio: { ...pass('format voice') },
-  content: pass('type content'),
+  content: pass('type content text'),
   prompt_cache_breakpoint: { ...pass('mode'), ttl: shortCacheOnly },
   prompt_cache_options: { ...pass('mode'), ttl: shortCacheOnly },
   /** Anthropic's mark, for Claude behind other hosts. */
   cache_control: { ttl: shortCacheOnly },
   tool_calls: pass('id type function custom'),
-  function_call: pass('name'),
-  functions: pass('name description'),
+  function_call: pass('name arguments'),
+  functions: pass('name description parameters'),
   tools: pass('type function custom'),
   tool_choice: pass('type function custom allowed_tools'),
   allowed_tools: pass('mode tools'),
-  function: pass('type function name description strict'),
+  function: pass('type function name description parameters arguments strict'),
   custom: pass('type custom name description input format'),
   grammar: pass('type grammar definition syntax'),
   response_format: pass('type json_schema'),
-  json_schema: pass('type json_schema name description strict'),
+  json_schema: pass('type json_schema name description schema strict'),
   stream_options: { ...pass('include_obfuscation'), ...verdicts({ rule: 'set' }, 'include_usage') },
   web_search_options: verdicts({ rule: 'tool' }, 'search_context_size user_location'),
   user_location: verdicts({ rule: 'tool' }, 'type approximate'),

@@ -3,16 +3,16 @@
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
-import { isAskedFor } from '../field-verdicts.ts';
+import { isAskedFor, type OpenedFields } from '../field-verdicts.ts';
 import type { ClientRequest, JsonObject } from '../format.ts';
 import { ignoredMessageFields, readCacheControl, readMessages } from './read-messages.ts';
 import type { ChatRequest, ChatResponseFormat, ChatTool, ChatToolChoice } from './schema.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
-export function readRequest({ body, maxOutputTokens }: ClientRequest): CanonicalRequest {
+export function readRequest({ body, maxOutputTokens }: ClientRequest, opened?: OpenedFields): CanonicalRequest {
   const request = body as ChatRequest & JsonObject;
-  refuseUnpriced(body);
+  refuseUnpriced(body, { opened });
   refuseInexpressible(body);
   const { stop } = request;
   return {

@@ -4,11 +4,13 @@ import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.t
 import { fitKnownEffort } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
 import type { ChatRequest } from './schema.ts';
+import { isOpenAi } from './openai-host.ts';
 import { refuseUnpriced } from './shared-credential.ts';
 
 /** Throws ApiError on what a shared credential must not pass. */
 export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
-  refuseUnpriced(body, target.searchesMax === undefined ? 'unpriced' : 'priced');
+  const search = target.searchesMax === undefined ? 'unpriced' : 'priced';
+  refuseUnpriced(body, { search, isOpenAi: isOpenAi(target), opened: target.passFields });
   // Entries, since assigning `__proto__` would lose it.
   const upstream: Record<string, unknown> = Object.fromEntries(Object.entries(body).filter(([name]) => !decidedHere.has(name)));
   upstream.model = target.model;

@@ -15,7 +15,6 @@ test('every field that Anthropic counts by goes up, and those of an answer alone
     output_config: { effort: 'low' },
     cache_control: { type: 'ephemeral' },
     context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
-    tomorrow: 1,
   };
   const answer = {
     max_tokens: 9,

@@ -1,13 +1,16 @@
 // What becomes of each field of a Messages request on the straight path, at any depth (formats/field-verdicts.ts says how to read it).
 // The official types are those of `@anthropic-ai/sdk`, resources/messages/messages.d.ts and resources/beta/messages/messages.d.ts.
-import { pass, refuse, verdicts, type VerdictTable } from '../field-verdicts.ts';
+import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
 
 const unavailable = (why: string, except?: (value: unknown) => boolean) => refuse(`is not available here: ${why}`, except);
 const stored = unavailable('it names state kept at the provider, which this gateway does not keep for its accounts');
 const otherPrice = 'it changes the price of the tokens, and this gateway has no price for it';
 
 const tool = {
-  ...verdicts({ rule: 'tool' }, 'type name description cache_control allowed_callers defer_loading strict tools configs'),
+  ...verdicts(
+    { rule: 'tool' },
+    'type name description input_schema input_examples cache_control allowed_callers defer_loading strict tools configs',
+  ),
   ...verdicts(
     { rule: 'tool' },
     'eager_input_streaming display_height_px display_width_px display_number enable_zoom max_characters',
@@ -27,6 +30,22 @@ const toolsetParts = (
   'left_mouse_down left_mouse_up list_tabs middle_click mouse_move navigate new_tab read_console read_network read_page right_click ' +
   'screenshot scroll scroll_to switch_tab triple_click type wait zoom cursor_position'
 ).split(' ');
+
+export const partKinds: PartKinds = {
+  system: 'text',
+  content:
+    'text image document search_result thinking redacted_thinking tool_use tool_result tool_reference browser_state server_tool_use ' +
+    'web_search_tool_result web_search_result web_search_tool_result_error web_fetch_tool_result web_fetch_result ' +
+    'web_fetch_tool_result_error code_execution_tool_result code_execution_output code_execution_result ' +
+    'encrypted_code_execution_result code_execution_tool_result_error bash_code_execution_tool_result bash_code_execution_output ' +
+    'bash_code_execution_result bash_code_execution_tool_result_error text_editor_code_execution_tool_result ' +
+    'text_editor_code_execution_tool_result_error text_editor_code_execution_view_result ' +
+    'text_editor_code_execution_create_result text_editor_code_execution_str_replace_result tool_search_tool_result ' +
+    'tool_search_tool_result_error tool_search_tool_search_result container_upload advisor_tool_result advisor_result ' +
+    'advisor_redacted_result advisor_tool_result_error mcp_tool_use mcp_tool_result compaction tool_addition tool_removal ' +
+    'mcp_tool_listing fallback',
+  source: 'base64 url file text content',
+};
 
 export const verdictTable: VerdictTable = {
   request: {
@@ -56,21 +75,23 @@ export const verdictTable: VerdictTable = {
     diagnostics: { rule: 'drop' },
   },
   anywhere: {
-    /** Arguments of calls and schemas. */
-    ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples'),
+    /** Arguments of calls, schemas and the like. */
+    ...verdicts({ rule: 'own' }, 'input input_schema schema input_examples metadata'),
     ...verdicts(stored, 'file_id file_ids container_id skill_id'),
   },
   messages: pass('role content clear_at output_config'),
   system: pass('type text cache_control citations'),
   content: {
     ...pass(
-      'type text cache_control citations source transformations context title content thinking signature data id name caller',
+      'type text cache_control citations source transformations context title content thinking signature data id name input caller',
     ),
     ...pass(
       'toolset_name tool_use_id is_error tool_name tabs state_changes encrypted_content url page_age error_code retrieved_at',
     ),
     ...pass('stop_reason return_code stderr stdout encrypted_stdout error_message file_type num_lines start_line total_lines'),
-    ...pass('is_file_update lines new_lines new_start old_lines old_start tool_references server_name tool_changes tool'),
+    ...pass(
+      'is_file_update abort_reason lines new_lines new_start old_lines old_start tool_references server_name tool_changes tool',
+    ),
     ...pass('mcp_server_name tools from to trigger'),
   },
   cache_control: pass('type ttl'),
@@ -89,8 +110,8 @@ export const verdictTable: VerdictTable = {
   from: pass('model'),
   to: pass('model'),
   output_config: pass('effort format task_budget'),
-  format: pass('type'),
-  output_format: pass('type'),
+  format: pass('type schema'),
+  output_format: pass('type schema'),
   task_budget: pass('type total remaining'),
   /** Edits, like tools, are taken or refused by their kind. */
   context_management: verdicts({ rule: 'tool' }, 'edits'),

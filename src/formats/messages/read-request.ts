@@ -1,7 +1,7 @@
 // A client's body to the canonical request, for a model that is reached in another format.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning, TextPart, Tool, ToolChoice } from '../../canonical/request.ts';
-import { isAskedFor } from '../field-verdicts.ts';
+import { isAskedFor, type OpenedFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { ignoredMessageFields, ignoredThinkingFields, ignoredToolFields } from './ignored-fields.ts';
@@ -12,8 +12,8 @@ import type { CustomTool, MessagesRequest } from './schema.ts';
 import { refuseSharedState } from './shared-credential.ts';
 
 /** Throws ApiError `invalid_request` on what no canonical request can express. */
-export function readRequest({ body }: ClientRequest): CanonicalRequest {
-  refuseSharedState(body);
+export function readRequest({ body }: ClientRequest, opened?: OpenedFields): CanonicalRequest {
+  refuseSharedState(body, { opened });
   const request = body as MessagesRequest;
   return {
     system: readSystem(request),

@@ -11,7 +11,10 @@ import { relayTools } from './web-search.ts';
 
 /** Throws ApiError `invalid_request` on what the shared upstream credential must not pass. */
 export function relayRequest({ body }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
-  refuseSharedState(body, target.searchesMax === undefined ? 'unpriced' : 'priced');
+  refuseSharedState(body, {
+    search: target.searchesMax === undefined ? 'unpriced' : 'priced',
+    opened: target.passFields,
+  });
   const request = body as MessagesRequest;
   const ignored: string[] = [];
   const { messages, droppedThinking, droppedCitations } = relayHistory(request.messages);

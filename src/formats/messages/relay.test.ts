@@ -13,7 +13,8 @@ const up = (fields: Record<string, unknown>, target: Parameters<typeof upstreamT
 test('a request goes up as it came, but for the model, a bounded output and the tier', () => {
   const content = [{ type: 'hologram', rays: 3 }];
   const fields = { messages: [{ role: 'user', content }], temperature: 0.3, stream: true, new_field: { a: null } };
-  const { body, ignored } = up(fields, { model: 'upstream-id', maxOutputTokens: 1000, stream: true });
+  const passFields = new Set(['messages.content.hologram', 'new_field']);
+  const { body, ignored } = up(fields, { model: 'upstream-id', maxOutputTokens: 1000, stream: true, passFields });
   assert.deepEqual(body, { model: 'upstream-id', max_tokens: 1000, ...fields, service_tier: 'standard_only' });
   assert.deepEqual(ignored, []);
   assert.equal((body.messages as unknown[])[0], fields.messages[0], 'nothing is copied that need not be');

@@ -2,12 +2,12 @@
 // state kept at the provider, passes only if the catalogue prices it. A test keeps these tables in step with the official SDK's types.
 import { invalidRequest, type ApiError } from '../../canonical/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { compileVerdicts } from '../field-verdicts.ts';
+import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
 import type { JsonObject } from '../format.ts';
-import { verdictTable } from './field-verdicts.ts';
+import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
-const refuseFields = compileVerdicts(verdictTable);
+const refuseFields = compileVerdicts(verdictTable, partKinds);
 const costsExtra = 'it is billed beside the tokens, and this gateway has no price for it';
 
 /** Typed tools that the client runs itself, by the start of their type; the version follows. */
@@ -25,19 +25,22 @@ const refusedTools: Readonly<Record<string, string>> = {
 const freeEdits = ['clear_tool_uses_', 'clear_thinking_'];
 
 /** `elsewhere`: the model runs at a provider of another format, which has no such tool. */
-export type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
+type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
 
 const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> = {
   unpriced: 'each search is billed beside the tokens, and has no price here; the operator can price it with `tool_prices`',
   elsewhere: 'it runs at Anthropic, and this model does not run there; use a tool of your own',
 };
 
-/**
- * Throws ApiError `invalid_request` that names the field and says why. `search`: whether the provider runs a web search here, and at what
- * price.
- */
-export function refuseSharedState(body: JsonObject, search: SearchOffer = 'elsewhere'): void {
-  refuseFields(body);
+type Going = {
+  /** Whether the provider runs a web search here, and at what price. */
+  readonly search?: SearchOffer;
+  readonly opened?: OpenedFields;
+};
+
+/** Throws ApiError `invalid_request` that names the field and says why. */
+export function refuseSharedState(body: JsonObject, { search = 'elsewhere', opened }: Going = {}): void {
+  refuseFields(body, opened);
   if (Array.isArray(body.tools)) for (const [index, tool] of body.tools.entries()) refuseTool(tool, `tools[${index}]`, search);
   if (isObject(body.context_management)) refuseEdits(body.context_management.edits);
   if (Array.isArray(body.messages)) {

@@ -1,6 +1,6 @@
 // What becomes of each field of a Responses request on the straight path, at any depth (formats/field-verdicts.ts says how to read it).
 // The official types are those of `openai`, resources/responses/responses.d.ts.
-import { pass, refuse, verdicts, type VerdictTable } from '../field-verdicts.ts';
+import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
 
 const stored = (thing: string) =>
   refuse(
@@ -13,12 +13,27 @@ const shortCacheOnly = refuse(
 );
 const computerAction = pass('type button x y keys path scroll_x scroll_y text');
 const part = pass('type text detail file_data file_url filename image_url prompt_cache_breakpoint');
-const tool = verdicts({ rule: 'tool' }, 'type allowed_callers name description defer_loading async strict');
+const tool = verdicts(
+  { rule: 'tool' },
+  'type allowed_callers name description defer_loading async strict parameters input_schema output_schema',
+);
+
+export const partKinds: PartKinds = {
+  input:
+    'message file_search_call computer_call computer_call_output web_search_call function_call function_call_output tool_search_call ' +
+    'tool_search_output additional_tools configuration_update reasoning compaction image_generation_call code_interpreter_call ' +
+    'local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call apply_patch_call_output mcp_list_tools ' +
+    'mcp_approval_request mcp_approval_response mcp_call custom_tool_call_output custom_tool_call compaction_trigger item_reference ' +
+    'program program_output',
+  content: 'input_text input_image input_file input_audio output_text refusal reasoning_text summary_text text',
+  output: 'computer_screenshot input_text input_image input_file output_text refusal',
+};
 
 export const verdictTable: VerdictTable = {
   request: {
     ...verdicts({ rule: 'set' }, 'model stream store max_output_tokens include'),
-    ...verdicts({ rule: 'drop' }, 'previous_response_id'),
+    /** The second is what Codex tells OpenAI of the installation that it runs in. */
+    ...verdicts({ rule: 'drop' }, 'previous_response_id client_metadata'),
     ...verdicts({ rule: 'tool' }, 'tools max_tool_calls'),
     ...pass(
       'input instructions text tool_choice reasoning context_management image stream_options truncation parallel_tool_calls',
@@ -39,6 +54,8 @@ export const verdictTable: VerdictTable = {
   anywhere: {
     /** Schemas, arguments and the like. */
     ...verdicts({ rule: 'own' }, 'parameters schema arguments output_schema input_schema metadata attributes env'),
+    /** What OpenAI's SDK has read out of an answer that comes back. */
+    ...verdicts({ rule: 'own' }, 'parsed parsed_arguments'),
     file_id: stored('a file'),
     file_ids: stored('files'),
     container_id: stored('a container'),
@@ -51,7 +68,7 @@ export const verdictTable: VerdictTable = {
   input: {
     ...pass('id type role content status phase output call_id name namespace caller async tools execution operation'),
     ...pass('summary encrypted_content reasoning text code fingerprint result max_output_length environment action actions'),
-    ...pass('pending_safety_checks acknowledged_safety_checks queries results outputs input'),
+    ...pass('pending_safety_checks acknowledged_safety_checks queries results outputs input arguments parsed_arguments'),
     ...pass(
       'server_label error approval_request_id approve reason quality size background output_format revised_prompt svg_usage',
     ),
@@ -69,18 +86,22 @@ export const verdictTable: VerdictTable = {
     type: refuse('comes from a search in files kept at the provider, which is not possible here. Leave it out.'),
   },
   input_audio: { type: refuse('has a price of its own, which is not in the catalogue. Send text, images or files.') },
-  content: { ...part, ...pass('annotations logprobs refusal') },
+  content: { ...part, ...pass('annotations logprobs refusal parsed') },
   output: { ...part, ...pass('outcome stdout stderr') },
-  annotations: pass('type index filename start_index end_index title url'),
+  annotations: {
+    ...pass('type index filename start_index end_index title url'),
+    /** Of a tool that an MCP server has listed; the types leave them open. */
+    ...pass('read_only readOnlyHint destructiveHint idempotentHint openWorldHint'),
+  },
   logprobs: pass('token bytes logprob top_logprobs'),
   top_logprobs: pass('token bytes logprob'),
-  results: pass('filename score text'),
+  results: pass('filename score text attributes'),
   summary: pass('type text'),
   pending_safety_checks: pass('id code message'),
   acknowledged_safety_checks: pass('id code message'),
   action: {
     ...computerAction,
-    ...pass('query queries sources url pattern command timeout_ms user working_directory commands max_output_length'),
+    ...pass('query queries sources url pattern command timeout_ms user working_directory commands max_output_length env'),
   },
   actions: computerAction,
   path: pass('x y'),
@@ -93,7 +114,7 @@ export const verdictTable: VerdictTable = {
   moderation_details: pass('categories moderation_stage'),
   svg_usage: pass('input_tokens model output_tokens reasoning_tokens total_tokens'),
   text: pass('format verbosity'),
-  format: pass('type name description strict definition syntax'),
+  format: pass('type name description schema strict definition syntax'),
   prompt_cache_breakpoint: { ...pass('mode'), ttl: shortCacheOnly },
   prompt_cache_options: {
     ...pass('mode'),
@@ -104,7 +125,8 @@ export const verdictTable: VerdictTable = {
   context_management: pass('type compact_threshold'),
   stream_options: pass('include_obfuscation'),
   image: pass('context_compression'),
-  tool_choice: pass('type mode tools server_label name'),
+  /** Codex has tools of namespaces. */
+  tool_choice: pass('type mode tools server_label name namespace'),
   // What a tool may hold; whether its kind may come at all is said by toolPlaces.
   tools: {
     ...tool,

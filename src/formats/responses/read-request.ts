@@ -2,6 +2,7 @@
 // harmless fields without a canonical form are named by `ignoredFields`.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Reasoning } from '../../canonical/request.ts';
+import type { OpenedFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
 import { isLeftOut, readInput } from './read-input.ts';
 import { ignoredToolFields, readToolChoice, readTools } from './read-tools.ts';
@@ -11,12 +12,12 @@ import { refuseUnshareable } from './shared-credential.ts';
 import { toolNamesOf } from './tool-names.ts';
 
 /** Throws ApiError `invalid_request` that names the field. */
-export function readRequest({ body }: ClientRequest): CanonicalRequest {
+export function readRequest({ body }: ClientRequest, opened?: OpenedFields): CanonicalRequest {
   const request = body as ResponsesRequest;
   const names = toolNamesOf(request);
   // Ahead of the next check: that a tool has no price is not what is wrong with it here.
   const tools = readTools(request, names);
-  refuseUnshareable(body);
+  refuseUnshareable(body, { opened });
   refuseLogprobs(request);
   const { system, messages } = readInput(request.input, names);
   return {

@@ -9,13 +9,17 @@ import { refuseUnshareable } from './shared-credential.ts';
 import { openSignature } from './signature.ts';
 import { encryptedReasoning, outputTokensMin } from './write-request.ts';
 
-/** Throws ApiError `invalid_request`. `ignored`: `previous_response_id`, `store`, `reasoning`, and items such as `input[3]`. */
+/** Throws ApiError `invalid_request`. `ignored`: `previous_response_id`, `client_metadata`, `store`, `reasoning`, and items such as `input[3]`. */
 export function relayRequest({ body: clientBody }: ClientRequest, target: UpstreamTarget): UpstreamRequest {
-  refuseUnshareable(clientBody, target.searchesMax === undefined ? 'unpriced' : 'priced');
-  const { previous_response_id: previousResponseId, ...rest } = clientBody;
+  refuseUnshareable(clientBody, {
+    search: target.searchesMax === undefined ? 'unpriced' : 'priced',
+    opened: target.passFields,
+  });
+  const { previous_response_id: previousResponseId, client_metadata: clientMetadata, ...rest } = clientBody;
   const body: Record<string, unknown> = rest;
   const ignored: string[] = [];
   if ((previousResponseId ?? null) !== null) ignored.push('previous_response_id');
+  if ((clientMetadata ?? null) !== null) ignored.push('client_metadata');
   if (body.store === true) ignored.push('store');
   body.model = target.model;
   body.stream = target.stream;

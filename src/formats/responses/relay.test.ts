@@ -29,7 +29,7 @@ const response = {
 };
 const madeUp = { id: 'rs_01kahw_0', type: 'reasoning', summary: [] };
 
-test('unknown fields go up untouched, the gateway’s own are set', () => {
+test('what the operator has opened goes up untouched, the gateway’s own fields are set', () => {
   const { body, ignored } = relayRequest(
     requestFor({
       stream: true,
@@ -37,9 +37,10 @@ test('unknown fields go up untouched, the gateway’s own are set', () => {
       store: true,
       previous_response_id: 'resp_1',
       client_metadata: { a: 1 },
+      brand_new: { a: 1 },
       include: ['x'],
     }),
-    { ...target, stream: true, maxOutputTokens: 3 },
+    { ...target, stream: true, maxOutputTokens: 3, passFields: new Set(['brand_new']) },
   );
   assert.deepEqual(body, {
     model: 'upstream-model',
@@ -47,10 +48,10 @@ test('unknown fields go up untouched, the gateway’s own are set', () => {
     stream: true,
     store: false,
     max_output_tokens: 16,
-    client_metadata: { a: 1 },
+    brand_new: { a: 1 },
     include: ['x', 'reasoning.encrypted_content'],
   });
-  assert.deepEqual(ignored, ['previous_response_id', 'store']);
+  assert.deepEqual(ignored, ['previous_response_id', 'client_metadata', 'store']);
 });
 
 test('the client’s own body is not changed', () => {

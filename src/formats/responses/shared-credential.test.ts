@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
+import type { JsonObject } from '../format.ts';
 import { requestFor, target } from '../../../tests/support/formats/responses.ts';
 import { relayRequest } from './relay-request.ts';
 import { toolPlaces } from './shared-credential.ts';
@@ -134,8 +135,8 @@ function typesOf(name: string): string[] {
 }
 
 test('names that every object has are no rules: not as a field of an item, nor as its type', () => {
-  const item = { type: 'future_item', input: { constructor: 'Fiat', toString: 'x' } };
-  assert.deepEqual(relayRequest(requestFor({ input: [item] }), target).body.input, [item]);
-  const hidden = { type: 'constructor', source: { file_id: 'file-1' } };
-  assert.throws(() => relayRequest(requestFor({ input: [hidden] }), target), /file_id/);
+  const item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+  const write = (changes: JsonObject) => () => relayRequest(requestFor({ input: [{ ...item, ...changes }] }), target);
+  assert.throws(write({ constructor: 'Fiat' }), /^Error: input\[0\]\.constructor is not a field/);
+  assert.throws(write({ type: 'constructor' }), /^Error: input\[0\]\.type `constructor` is not a kind of content/);
 });

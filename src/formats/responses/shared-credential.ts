@@ -2,12 +2,12 @@
 // does not know, is refused. The tables cover every field and tool of the official SDK; a test keeps them complete.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { compileVerdicts } from '../field-verdicts.ts';
+import { compileVerdicts, type OpenedFields } from '../field-verdicts.ts';
 import type { JsonObject } from '../format.ts';
-import { verdictTable } from './field-verdicts.ts';
+import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
-const refuseFields = compileVerdicts(verdictTable);
+const refuseFields = compileVerdicts(verdictTable, partKinds);
 
 /** Where a tool runs. What runs at the caller costs nothing beyond its tokens; what runs at the provider is billed apart. */
 export const toolPlaces: Readonly<Record<string, 'caller' | 'provider' | 'depends'>> = {
@@ -31,13 +31,18 @@ export const toolPlaces: Readonly<Record<string, 'caller' | 'provider' | 'depend
   web_search_preview_2025_03_11: 'provider',
 };
 
+type Going = {
+  /** Whether the provider runs a web search here, and at what price. */
+  readonly search?: SearchOffer;
+  readonly opened?: OpenedFields;
+};
+
 /**
  * Throws ApiError `invalid_request` for what a shared credential must not pass. Translation asks too: what it refuses has no
- * meaning elsewhere either. Call it with a body that has passed the schema. `search`: whether the provider runs a web search here, and
- * at what price.
+ * meaning elsewhere either. Call it with a body that has passed the schema.
  */
-export function refuseUnshareable(body: JsonObject, search: SearchOffer = 'elsewhere'): void {
-  refuseFields(body);
+export function refuseUnshareable(body: JsonObject, { search = 'elsewhere', opened }: Going = {}): void {
+  refuseFields(body, opened);
   refuseTools(body.tools, 'tools', search);
   if (Array.isArray(body.input)) {
     for (const [index, item] of body.input.entries()) refuseItem(item, `input[${index}]`, search);
@@ -45,7 +50,7 @@ export function refuseUnshareable(body: JsonObject, search: SearchOffer = 'elsew
 }
 
 /** `elsewhere`: the model runs at a provider of another format, which has no such tool. */
-export type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
+type SearchOffer = 'priced' | 'unpriced' | 'elsewhere';
 
 function refuseTools(tools: unknown, path: string, search: SearchOffer): void {
   if (!Array.isArray(tools)) return;

@@ -1,0 +1,169 @@
+// What a client's request may carry to a provider, as the local upstream receives it: fields that are known or opened, input that was held
+// for.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { answerContent, type UpstreamWireName } from '../support/answers.ts';
+import { endpoint, endpoints } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+let gateway: TestGateway;
+const limits = { max_input_tokens: 200_000, max_output_tokens: 8_000, prices: { input: 1, output: 2 } };
+const model = (provider: string, fields: object = {}) => ({ ...limits, routes: [{ provider, model: 'up' }], ...fields });
+const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
+const hi = user('Hi');
+
+before(async () => {
+  gateway = await startGateway((upstream) => ({
+    providers: {
+      lab: {
+        kind: 'openai-compatible',
+        base_url: `${upstream.url}/lab/v1`,
+        api_key: 'none',
+        pass_fields: ['sampler', 'messages.content.hologram'],
+      },
+      google: { kind: 'google', base_url: upstream.url, api_key: 'none' },
+    },
+    models: {
+      plain: model('local'),
+      opened: model('lab'),
+      'opened-model': model('local', { pass_fields: ['only_here', 'messages.Kind'] }),
+      translated: model('google', { pass_fields: ['sampler'] }),
+    },
+  }));
+  const content = { text: 'one', tokens: { input: 20, output: 5 } };
+  const paths: Readonly<Record<string, UpstreamWireName>> = {
+    '/local/v1/chat/completions': 'chat',
+    '/lab/v1/chat/completions': 'chat',
+    '/v1/chat/completions': 'chat',
+    '/v1/messages': 'messages',
+    '/v1beta/models/up:generateContent': 'gemini',
+  };
+  for (const [path, wire] of Object.entries(paths)) gateway.upstream.on(path, answerContent(wire, content));
+});
+after(() => gateway.stop());
+
+type Sent = { readonly name: 'chat' | 'responses' | 'messages'; readonly key: string; readonly fields: object };
+
+function post({ name, key, fields }: Sent, headers: Record<string, string> = {}) {
+  const { path, body } = endpoint(name);
+  return gateway.post(path, { key, body: body(fields), headers });
+}
+
+async function liveKey(creditUsd = 5, account?: string) {
+  return gateway.makeKey({ mode: 'live', creditUsd, ...(account && { account }) });
+}
+
+function lastSent(): Record<string, unknown> {
+  return gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
+}
+
+test('an unknown field is a 400 that names it and the setting, at every endpoint and depth, and nothing is sent', async () => {
+  const { key, account } = await liveKey();
+  const sent = gateway.upstream.requests.length;
+  const names = ['n_predict', 'MAX_TOKENS', 'extra_body', 'options', 'custom_logit_processor', '__proto__'];
+  for (const { name } of endpoints) {
+    for (const field of names) {
+      const reply = await post({ name, key, fields: JSON.parse(`{"${field}":{"n":2}}`) as object });
+      assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request'], reply.text);
+      assert.match(reply.error.message, new RegExp(`^${field} is not a field that is known here.*pass_fields`));
+    }
+  }
+  const deep = user([{ type: 'text', text: 'x', Max_Tokens: 9 }]);
+  for (const name of ['chat', 'messages'] as const) {
+    assert.match((await post({ name, key, fields: deep })).error.message, /^messages\[0\]\.content\[0\]\.Max_Tokens is not/);
+  }
+  for (const id of ['plain', 'translated']) {
+    assert.equal((await post({ name: 'chat', key, fields: { model: id, n_predict: 9 } })).status, 400);
+  }
+  assert.equal(gateway.upstream.requests.length, sent);
+  assert.equal((await gateway.balance(account)).heldMicros, 0);
+});
+
+test('what the operator opens on a provider or a model passes there alone, and is dropped and listed in translation', async () => {
+  const { key } = await liveKey();
+  const sampler = { sampler: { any: ['thing'] } };
+  const opened = await post({ name: 'chat', key, fields: { ...hi, model: 'opened', ...sampler } });
+  assert.equal(opened.status, 200, opened.text);
+  assert.deepEqual(lastSent()['sampler'], sampler.sampler);
+  assert.equal((await post({ name: 'chat', key, fields: { ...hi, model: 'plain', ...sampler } })).status, 400);
+  assert.equal((await post({ name: 'chat', key, fields: { ...hi, model: 'opened', Sampler: 1 } })).status, 400);
+
+  const nested = { only_here: 1, messages: [{ role: 'user', content: 'Hi', Kind: 'x' }] };
+  assert.equal((await post({ name: 'chat', key, fields: { ...nested, model: 'opened-model' } })).status, 200);
+  assert.deepEqual([lastSent()['only_here'], lastSent()['messages']], [1, nested.messages]);
+
+  const translated = await post({ name: 'chat', key, fields: { ...hi, model: 'translated', ...sampler } });
+  assert.deepEqual([translated.status, translated.headers['x-service-ignored']], [200, 'sampler'], translated.text);
+  const { key: testKey } = await gateway.makeKey({ mode: 'test' });
+  const tested = await post({ name: 'chat', key: testKey, fields: { ...hi, model: 'opened', ...sampler } });
+  assert.equal(tested.status, 200, 'a test request may hold what a live one may');
+  // It does not open what is refused for a reason.
+  assert.equal((await post({ name: 'chat', key, fields: { ...hi, model: 'opened', service_tier: 'flex' } })).status, 400);
+});
+
+/** All that the model can read costs $0.208. */
+const addressed: readonly Record<string, unknown>[] = [
+  ...['document_url', 'audio_url', 'video_url', 'file_url', 'input_video'].map((type) => ({
+    type,
+    [type]: { url: 'https://films.example/a' },
+  })),
+  { type: 'video', video: ['https://films.example/1', 'https://films.example/2'] },
+  { type: 'file', file: { file_data: 'https://films.example/a.pdf' } },
+  { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } },
+];
+
+test('a document, a sound or a film holds all that the model can read, in a message and in a tool’s result', async () => {
+  const poor = await liveKey(0.1);
+  const rich = await liveKey(1);
+  for (const part of addressed) {
+    for (const message of [
+      { role: 'user', content: [part] },
+      { role: 'tool', tool_call_id: 'c', content: [part] },
+    ]) {
+      const fields = { model: 'plain', max_completion_tokens: 10, messages: [message] };
+      const sent = gateway.upstream.requests.length;
+      const refused = await post({ name: 'chat', key: poor.key, fields });
+      assert.deepEqual([refused.status, refused.error.code], [402, 'insufficient_balance'], JSON.stringify(part));
+      assert.equal(gateway.upstream.requests.length, sent);
+      assert.equal((await post({ name: 'chat', key: rich.key, fields })).status, 200, JSON.stringify(part));
+    }
+  }
+  assert.equal((await gateway.balance(rich.account)).heldMicros, 0);
+});
+
+test('forty requests at once with films in them send no more than the balance holds for', async () => {
+  const { key, account } = await liveKey(1);
+  const sent = gateway.upstream.requests.length;
+  const fields = { model: 'plain', max_completion_tokens: 10, ...user([addressed[2]]) };
+  const replies = await Promise.all(Array.from({ length: 40 }, () => post({ name: 'chat', key, fields })));
+  const served = replies.filter(({ status }) => status === 200).length;
+  assert.equal(gateway.upstream.requests.length - sent, served);
+  assert.ok(replies.every(({ status }) => status === 200 || status === 402));
+  assert.equal((await gateway.balance(account)).heldMicros, 0);
+});
+
+test('an unknown kind of content is refused; opened, it holds all that the model can read', async () => {
+  const part = { type: 'hologram', hologram: { url: 'https://films.example/h' } };
+  const rich = await liveKey(1);
+  const poor = await liveKey(0.1);
+  for (const { name } of endpoints) {
+    const fields = name === 'responses' ? { input: [{ role: 'user', content: [part] }] } : user([part]);
+    const reply = await post({ name, key: rich.key, fields });
+    assert.equal(reply.status, 400, reply.text);
+    assert.match(reply.error.message, /content\[0\]\.type `hologram` is not a kind of content.*pass_fields/);
+  }
+  const fields = { ...user([part]), model: 'opened', max_completion_tokens: 10 };
+  assert.equal((await post({ name: 'chat', key: poor.key, fields })).status, 402);
+  assert.equal((await post({ name: 'chat', key: rich.key, fields })).status, 200);
+  assert.deepEqual(lastSent()['messages'], fields.messages);
+});
+
+test('a replay and a cache hit know the client’s own body', async () => {
+  const { key } = await liveKey();
+  const fields = { model: 'plain', ...hi, user: 'u', temperature: 0 };
+  const headers = { 'idempotency-key': 'one' };
+  assert.equal((await post({ name: 'chat', key, fields }, headers)).headers['x-service-cache'], undefined);
+  assert.equal((await post({ name: 'chat', key, fields }, headers)).headers['x-service-cache'], 'idempotent-replay');
+  assert.equal((await post({ name: 'chat', key, fields })).headers['x-service-cache'], 'hit');
+  assert.equal((await post({ name: 'chat', key, fields: { ...fields, user: 'v' } })).headers['x-service-cache'], undefined);
+});

@@ -1,0 +1,121 @@
+// No part of a request reaches a provider that the hold has not counted: whatever a client puts an address into, on the straight path and
+// in translation, in a message and in a tool's result, is refused, or holds all of the model's context; an image holds its vendor's most.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../src/canonical/errors.ts';
+import type { ClientFormatName, UpstreamFormatName } from '../src/canonical/format-name.ts';
+import type { ClientRequest, UpstreamTarget } from '../src/formats/format.ts';
+import { clientFormats, upstreamFormats } from '../src/formats/registry.ts';
+import { estimateInputTokens } from '../src/lib/tokens.ts';
+import fc from './support/property.ts';
+
+const address = 'https://films.example/a';
+const kinds =
+  'document_url audio_url video video_url file_url input_video file document input_file image image_url input_image input_audio ' +
+  'image image_url input_image image image_url input_image hologram Video_Url VIDEO_URL text input_text reference thinking search_result computer_screenshot constructor';
+const fields =
+  'document_url audio_url video video_url file_url input_video file file_data file_url image_url input_audio source url data hologram ' +
+  'Video_Url frames __proto__';
+
+const shapes: readonly ((address: string) => unknown)[] = [
+  (text) => text,
+  (text) => ({ url: text }),
+  (text) => ({ data: text, format: 'mp4' }),
+  (text) => ({ file_data: text, filename: 'a.pdf' }),
+  (text) => ({ type: 'url', url: text }),
+  (text) => ({ type: 'content', content: [{ type: 'video_url', video_url: { url: text } }] }),
+  (text) => [text],
+  (text) => [{ url: text }],
+];
+
+const anyPart = fc
+  .record({
+    kind: fc.constantFrom(...kinds.split(' ')),
+    field: fc.option(fc.constantFrom(...fields.split(' ')), { nil: null, freq: 1 }),
+    shape: fc.constantFrom(...shapes),
+    scheme: fc.constantFrom('https', 'HTTPS', 'gs', 's3', ' https', `${' '.repeat(40)}https`),
+    hasText: fc.boolean(),
+  })
+  // Words are words: an address among them is read by nobody.
+  .filter(({ kind, field }) => !/text|thinking/.test(field ?? kind))
+  .map(({ kind, field, shape, scheme, hasText }): Part => {
+    const payload = { [field ?? kind]: shape(address.replace('https', scheme)) };
+    return { type: kind, ...(hasText && { text: 'x' }), ...payload };
+  });
+
+type Part = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** Every place of a part, by the client's format. */
+const places: Readonly<Record<ClientFormatName, readonly ((part: Part) => object)[]>> = {
+  chat: [
+    (part) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, part] }] }),
+    (part) => ({ messages: [{ role: 'tool', tool_call_id: 'c', content: [part] }] }),
+    (part) => ({ messages: [{ role: 'assistant', content: 'x', images: [part] }] }),
+    (part) => ({ messages: [{ role: 'user', content: 'x', [part.type]: part[part.type] }] }),
+  ],
+  responses: [
+    (part) => ({ input: [{ role: 'user', content: [part] }] }),
+    (part) => ({ input: [{ type: 'function_call_output', call_id: 'c', output: [part] }] }),
+    (part) => ({ input: [{ type: 'computer_call_output', call_id: 'c', output: part }] }),
+    (part) => ({ input: [part] }),
+  ],
+  messages: [
+    (part) => ({ messages: [{ role: 'user', content: [part] }] }),
+    (part) => ({ messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [part] }] }] }),
+    (part) => ({
+      messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'content', content: [part] } }] }],
+    }),
+    (part) => ({ system: [part], messages: [{ role: 'user', content: 'x' }] }),
+  ],
+};
+
+const targets: Readonly<Record<UpstreamFormatName, UpstreamTarget['maxTokensField']>> = {
+  chat: 'max_tokens',
+  responses: 'max_completion_tokens',
+  messages: 'max_tokens',
+  gemini: 'max_tokens',
+};
+
+const anyRequest = fc.record({
+  client: fc.constantFrom(...(Object.keys(places) as ClientFormatName[])),
+  upstream: fc.constantFrom(...(Object.keys(targets) as UpstreamFormatName[])),
+  place: fc.nat(3),
+  part: anyPart,
+});
+
+test('what holds an address is refused, or held for as all that the model can read', () => {
+  const counts = { refused: 0, images: 0, whole: 0 };
+  fc.assert(
+    fc.property(anyRequest, ({ client, upstream, place, part }) => {
+      const body = { model: 'm', max_tokens: 100, ...places[client][place]!(part) };
+      const sent = write(client, upstream, body);
+      if (sent === null || !reaches(sent)) return void counts.refused++;
+      const { upper } = estimateInputTokens(body);
+      const isImage = ['image', 'image_url', 'input_image', 'computer_screenshot'].includes(part.type);
+      counts[isImage ? 'images' : 'whole']++;
+      assert.ok(upper >= (isImage ? 12_000 : 100_000_000), `${client} to ${upstream}: ${JSON.stringify(body)} holds ${upper}`);
+    }),
+    { numRuns: 8_000 },
+  );
+  for (const [what, count] of Object.entries(counts)) assert.ok(count > 0, `${what}: ${count}`);
+});
+
+/** What goes up; null: the request is refused. */
+function write(client: ClientFormatName, upstream: UpstreamFormatName, body: object): unknown {
+  const format = clientFormats[client];
+  const target = { model: 'm', stream: false, maxOutputTokens: 100, thinking: true, maxTokensField: targets[upstream] };
+  try {
+    const request: ClientRequest = format.parseRequest(body, { chatMaxTokens: null });
+    if (client === upstream) return format.relay.writeRequest(request, target).body;
+    return upstreamFormats[upstream].writeRequest(format.readRequest(request), target).body;
+  } catch (error) {
+    assert.ok(error instanceof ApiError && error.status === 400, String(error));
+    return null;
+  }
+}
+
+function reaches(sent: unknown): boolean {
+  if (typeof sent === 'string') return sent.toLowerCase().includes('://films.example/a');
+  if (typeof sent !== 'object' || sent === null) return false;
+  return Object.values(sent).some(reaches);
+}
