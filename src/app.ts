@@ -92,7 +92,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       diskBytes: config.cache.disk_bytes,
       bodyBytesMax: config.cache.body_limit_bytes,
     }),
-    providers: connectProviders(config),
+    providers: connectProviders(config, secret),
     upstreams,
     rateLimits: createRateLimits(limits, config.limits),
     searchers: connectSearch({ config, upstreams, health: routing.health, activity, log, clock }),

@@ -179,16 +179,17 @@ describe('providers', () => {
       api_key: 'c',
       tool_prices: {},
       pass_fields: [],
+      cache_salt: false,
     });
     assert.deepEqual(timeouts, { connect_ms: 5_000, idle_ms: 120_000, total_ms: 1_800_000 });
   });
 
-  test('says which unknown fields pass', () => {
+  test('says which unknown fields pass and whether the host takes a salt', () => {
     const { config } = load(
-      'providers: { vllm: { kind: openai-compatible, base_url: "http://v/v1", api_key: none, pass_fields: [a, b.c] } }',
+      'providers: { vllm: { kind: openai-compatible, base_url: "http://v/v1", api_key: none, pass_fields: [a, b.c], cache_salt: true } }',
     );
-    const { pass_fields } = config.providers['vllm']!;
-    assert.deepEqual(pass_fields, ['a', 'b.c']);
+    const { pass_fields, cache_salt } = config.providers['vllm']!;
+    assert.deepEqual([pass_fields, cache_salt], [['a', 'b.c'], true]);
     assert.throws(() => load('models: { m: { pass_fields: ["a[0].b"] } }'), /models\.m\.pass_fields\[0\] must/);
   });
 

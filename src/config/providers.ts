@@ -32,6 +32,7 @@ export function resolveProviders(
       timeouts: defaultTimeouts,
       tool_prices: {},
       pass_fields: [],
+      cache_salt: false,
     };
   }
   return providers;
@@ -73,6 +74,7 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     timeouts: entry.timeouts,
     tool_prices: toolPricesOf(values, name, entry),
     pass_fields: entry.pass_fields ?? [],
+    cache_salt: entry.cache_salt,
   };
 }
 

@@ -50,6 +50,11 @@ const Provider = Type.Object(
         'Fields of a request that are sent there although the gateway does not know them: paths without the places in lists, such as `custom_sampler` or `messages.content.hologram`; the last also opens the kind of content of that name. What a field does to the price is then yours to know. Fields that are refused by name stay refused.',
       ),
     ),
+    cache_salt: Type.Boolean({
+      default: false,
+      description:
+        'Whether the host takes `cache_salt`, as vLLM does: each account then has a prompt cache of its own there, which no other can measure.',
+    }),
   },
   closed,
 );
@@ -592,6 +597,8 @@ export type ProviderConfig = {
   tool_prices: ToolPricesEntry;
   /** Fields of a request that it is sent although nobody here knows them. */
   pass_fields: string[];
+  /** Whether it takes `cache_salt`. */
+  cache_salt: boolean;
 };
 
 export type StorageConfig =

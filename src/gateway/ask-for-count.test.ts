@@ -18,6 +18,7 @@ const provider = {
   apiKey: 'k',
   timeouts,
   passFields: new Set<string>(),
+  takesCacheSalt: false,
 };
 const route = {
   transport: 'http',

@@ -33,7 +33,7 @@ const none: ReadonlySet<string> = new Set();
 
 /** Throws ApiError `invalid_request` on what the target cannot express or a shared credential must not pass. */
 export function writeUpstreamRequest(asked: Asked, { route, search, outputTokens }: RouteLimits): WrittenRequest {
-  const { format, request } = asked;
+  const { gateway, key, format, request } = asked;
   if (route.transport === 'sandbox') {
     return {
       transport: 'sandbox',
@@ -51,11 +51,17 @@ export function writeUpstreamRequest(asked: Asked, { route, search, outputTokens
     ...(search && { searchesMax: search.searchesMax }),
   };
   const { body, ignored, loweredTools } = writeBody(asked, route, target);
+  const hidden = gateway.providers.endUsers.hide(body, {
+    accountId: key.accountId,
+    format: route.format,
+    wantsAccount: route.kind.wantsAccount ?? false,
+    takesCacheSalt: route.provider.takesCacheSalt,
+  });
   return {
     transport: 'http',
     path: route.kind.path(route.format, target),
     headers: route.kind.headers(route.provider.apiKey, asked.forwardable),
-    body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(body, route.format) : body),
+    body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(hidden, route.format) : hidden),
     ignored,
     loweredTools,
   };

@@ -22,6 +22,8 @@ export type HttpProviderKind = {
   readonly headers: (apiKey: string | null, client: ForwardableHeaders) => Readonly<Record<string, string>>;
   /** Which field bounds the output in Chat. */
   readonly maxTokensField: UpstreamTarget['maxTokensField'];
+  /** Whether it is told which account a request is for, by a digest, so that it can tell one that abuses it from the others. */
+  readonly wantsAccount?: true;
   /** Whether it knows custom tools, whose input is free text; elsewhere they are sent as functions. */
   readonly customTools?: boolean;
   /** What the provider's own errors mean, where the status alone misleads. `body`: parsed JSON, or text where it was none. */

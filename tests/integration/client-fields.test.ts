@@ -1,10 +1,11 @@
 // What a client's request may carry to a provider, as the local upstream receives it: fields that are known or opened, input that was held
-// for.
+// for, and digests in the place of the client's own names.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent, type UpstreamWireName } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { answerJson } from '../support/upstream.ts';
 
 let gateway: TestGateway;
 const limits = { max_input_tokens: 200_000, max_output_tokens: 8_000, prices: { input: 1, output: 2 } };
@@ -20,6 +21,7 @@ before(async () => {
         base_url: `${upstream.url}/lab/v1`,
         api_key: 'none',
         pass_fields: ['sampler', 'messages.content.hologram'],
+        cache_salt: true,
       },
       google: { kind: 'google', base_url: upstream.url, api_key: 'none' },
     },
@@ -156,6 +158,77 @@ test('an unknown kind of content is refused; opened, it holds all that the model
   assert.equal((await post({ name: 'chat', key: poor.key, fields })).status, 402);
   assert.equal((await post({ name: 'chat', key: rich.key, fields })).status, 200);
   assert.deepEqual(lastSent()['messages'], fields.messages);
+});
+
+const digest = /^[\w-]{43}$/;
+
+test('clients’ names of users and caches go up as digests of account and name, and come back as they were', async () => {
+  const [one, other] = [await liveKey(), await liveKey()];
+  const names = { user: 'ann@example.com', safety_identifier: 's-1', prompt_cache_key: 'k'.repeat(500) };
+  gateway.upstream.on('/v1/responses', (response, request) => {
+    const body = request.body as Record<string, unknown>;
+    const { user: name, safety_identifier: id, prompt_cache_key: cacheKey } = body;
+    const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
+    const echo = { user: name ?? null, safety_identifier: id ?? null, prompt_cache_key: cacheKey ?? null };
+    return answerJson({ id: 'r', status: 'completed', output: [], usage, ...echo })(response, request);
+  });
+  const sent: Record<string, unknown>[] = [];
+  for (const { key } of [one, one, other]) {
+    const reply = await post({ name: 'responses', key, fields: names });
+    const shown = JSON.parse(reply.text) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(names)) assert.equal(shown[name], value);
+    sent.push(lastSent());
+  }
+  for (const name of Object.keys(names)) {
+    const [first, again, foreign] = sent.map((body) => String(body[name]));
+    assert.match(first!, digest);
+    assert.equal(again, first);
+    assert.notEqual(foreign, first);
+  }
+  const silent = await post({ name: 'responses', key: one.key, fields: {} });
+  assert.match(String(lastSent()['safety_identifier']), digest);
+  assert.ok(!('user' in lastSent()) && !('prompt_cache_key' in lastSent()));
+  assert.equal((JSON.parse(silent.text) as { safety_identifier: unknown }).safety_identifier, null);
+});
+
+test('every provider is told of users as it takes them: Anthropic and OpenAI of the account, other hosts of nobody who is not named', async () => {
+  const { key } = await liveKey();
+  const send = async (name: Sent['name'], fields: object) => {
+    const reply = await post({ name, key, fields });
+    assert.equal(reply.status, 200, reply.text);
+    return lastSent();
+  };
+  const ofUser = await send('messages', { metadata: { user_id: 'user_a1__session_b2' } });
+  const ofAccount = await send('messages', {});
+  const users = [ofUser, ofAccount].map(({ metadata }) => (metadata as { user_id: string }).user_id);
+  for (const id of users) assert.match(id, digest);
+  assert.notEqual(users[0], users[1]);
+  assert.equal(users[1], ((await send('messages', {}))['metadata'] as { user_id: string }).user_id);
+
+  const translated = await send('chat', { model: 'claude-haiku-4-5', user: 'user_a1__session_b2' });
+  assert.deepEqual(translated['metadata'], ofUser['metadata'], 'the same user, whichever format names it');
+  assert.match(String((await send('chat', {}))['safety_identifier']), digest);
+
+  const host = await send('chat', { model: 'plain', ...hi });
+  for (const name of ['user', 'safety_identifier', 'prompt_cache_key', 'cache_salt', 'metadata'])
+    assert.ok(!(name in host), name);
+  assert.match(String((await send('chat', { model: 'plain', ...hi, user: 'u' }))['user']), digest);
+});
+
+test('a host that takes a salt is given one for each account', async () => {
+  const [one, other] = [await liveKey(), await liveKey()];
+  const salts: unknown[] = [];
+  for (const { key } of [one, one, other]) {
+    assert.equal((await post({ name: 'chat', key, fields: { model: 'opened', ...hi } })).status, 200);
+    salts.push(lastSent()['cache_salt']);
+  }
+  assert.match(String(salts[0]), digest);
+  assert.equal(salts[1], salts[0]);
+  assert.notEqual(salts[2], salts[0]);
+  assert.equal(
+    (await post({ name: 'chat', key: one.key, fields: { model: 'opened', ...hi, cache_salt: salts[2] } })).status,
+    400,
+  );
 });
 
 test('a replay and a cache hit know the client’s own body', async () => {

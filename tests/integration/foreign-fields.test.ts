@@ -70,7 +70,7 @@ const cells: readonly Cell[] = [
   ['chat', { store: true }, { R: 'ignored:store', M: 'ignored:store', G: 'ignored:store' }],
   ['chat', { made_up: 1 }, { R: '400:made_up', C: '400:made_up', M: '400:made_up', G: '400:made_up' }],
   ['chat', { user: 'u-1' }, { R: 'carried', M: 'carried', G: 'ignored:user' }],
-  ['chat', { user: 'a@b.example' }, { R: 'carried', M: 'ignored:user' }],
+  ['chat', { user: 'a@b.example' }, { R: 'carried', M: 'carried' }],
   [
     'chat',
     { messages: [{ ...user, name: 'x' }] },

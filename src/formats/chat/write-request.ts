@@ -1,7 +1,6 @@
 // The canonical request as a chat completion request for an upstream.
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
 import { effortOfBudget } from '../../canonical/effort.ts';
-import { shortenEndUser } from '../../canonical/end-user.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Effort, OutputFormat, Reasoning, Tool, ToolChoice } from '../../canonical/request.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
@@ -111,7 +110,7 @@ function writeOutputFormat(format: OutputFormat): JsonObject | null {
 function writeOpenAiFields(request: CanonicalRequest, target: UpstreamTarget, ignored: Set<string>): JsonObject {
   const { endUser, promptCacheKey, verbosity } = request;
   const fields: Record<string, string> = {};
-  if (endUser !== null) fields[isOpenAi(target) ? 'safety_identifier' : 'user'] = shortenEndUser(endUser);
+  if (endUser !== null) fields[isOpenAi(target) ? 'safety_identifier' : 'user'] = endUser;
   if (promptCacheKey !== null && isOpenAi(target)) fields.prompt_cache_key = promptCacheKey;
   if (promptCacheKey !== null && !isOpenAi(target)) ignored.add('prompt_cache_key');
   if (verbosity && isOpenAi(target) && takesVerbosity(target.model)) fields.verbosity = verbosity;

@@ -116,7 +116,7 @@ test('call ids with characters that Anthropic refuses are mapped alike at both e
 });
 
 test('what Messages does not know is listed, and what says nothing is not', () => {
-  const { ignored } = write({
+  const { body, ignored } = write({
     seed: 1,
     frequencyPenalty: 0.5,
     presencePenalty: 0,
@@ -124,7 +124,8 @@ test('what Messages does not know is listed, and what says nothing is not', () =
     promptCacheKey: 'k',
     endUser: 'someone@example.com',
   });
-  assert.deepEqual(ignored, ['seed', 'frequency_penalty', 'metadata', 'prompt_cache_key', 'user']);
+  assert.deepEqual(ignored, ['seed', 'frequency_penalty', 'metadata', 'prompt_cache_key']);
+  assert.deepEqual(body.metadata, { user_id: 'someone@example.com' });
 });
 
 const samplings: [model: string, asked: Partial<CanonicalRequest>, sent: Record<string, number>, ignored: string[]][] = [

@@ -30,7 +30,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
       ...writeSampling(request, { traits, isThinking }, ignored),
       ...(thinking.thinking ? { thinking: thinking.thinking } : {}),
       ...writeOutputConfig(request, thinking.effort),
-      ...writeEndUser(request, ignored),
+      ...(request.endUser === null ? {} : { metadata: { user_id: request.endUser } }),
       service_tier: 'standard_only',
       ...(target.stream ? { stream: true } : {}),
     },
@@ -130,14 +130,4 @@ function writeOutputConfig({ outputFormat }: CanonicalRequest, effort: string | 
       : {};
   const config = { ...(effort === null ? {} : { effort }), ...format };
   return Object.keys(config).length > 0 ? { output_config: config } : {};
-}
-
-const endUserCharactersMax = 256;
-
-/** Anthropic refuses mail addresses and long ids; the field is only its help against abuse. */
-function writeEndUser({ endUser }: CanonicalRequest, ignored: string[]): JsonObject {
-  if (endUser === null) return {};
-  if (endUser.length <= endUserCharactersMax && !endUser.includes('@')) return { metadata: { user_id: endUser } };
-  ignored.push('user');
-  return {};
 }

@@ -9,9 +9,14 @@ export function relayItem(item: unknown): unknown {
   return item.id === item.call_id ? item : { ...item, id: item.call_id };
 }
 
-/** A response object with the catalogue's model and `output`. */
+/** A response object with the catalogue's model, `output`, and the client's own names where the provider was told others. */
 export function relayResponse(response: JsonObject, output: readonly unknown[], context: AnswerContext): JsonObject {
-  return { ...response, model: context.model, output };
+  return { ...response, ...clientNames(response, context.request.body), model: context.model, output };
+}
+
+function clientNames(response: JsonObject, request: JsonObject): JsonObject {
+  const echoed = ['user', 'safety_identifier', 'prompt_cache_key'].filter((name) => name in response);
+  return Object.fromEntries(echoed.map((name) => [name, request[name] ?? null]));
 }
 
 /** What the gateway must know of a finished output. */

@@ -2,7 +2,6 @@
 // next turn can bring it along.
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
 import { effortOfBudget } from '../../canonical/effort.ts';
-import { shortenEndUser } from '../../canonical/end-user.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { CanonicalRequest, Reasoning, Tool, ToolChoice, Verbosity } from '../../canonical/request.ts';
 import { requireChosenTool } from '../../canonical/tool-choice.ts';
@@ -37,7 +36,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ...optionalField('tool_choice', request.toolChoice && writeToolChoice(request.toolChoice, request.tools)),
     ...optionalField('parallel_tool_calls', request.parallelToolCalls),
     ...optionalField('text', writeText(request.outputFormat, verbosity)),
-    ...optionalField('safety_identifier', request.endUser === null ? null : shortenEndUser(request.endUser)),
+    ...optionalField('safety_identifier', request.endUser),
     ...optionalField('metadata', request.metadata),
     ...optionalField('prompt_cache_key', request.promptCacheKey),
   };

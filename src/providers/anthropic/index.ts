@@ -20,4 +20,5 @@ export const anthropic: HttpProviderKind = {
     };
   },
   maxTokensField: 'max_tokens',
+  wantsAccount: true,
 };

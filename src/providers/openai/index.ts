@@ -12,6 +12,7 @@ export const openai: HttpProviderKind = {
   headers: (apiKey): Record<string, string> => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   maxTokensField: 'max_completion_tokens',
   customTools: true,
+  wantsAccount: true,
   adaptBody: (body, format) => ({ ...(format === 'chat' ? dropReasoning(body) : body), store: false }),
 };
 
