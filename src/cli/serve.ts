@@ -33,12 +33,19 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   log.info({ url: app.url, providers: switchedOn(config) }, 'listening');
 }
 
-/** The first signal drains; a second one ends at once. What nobody caught is logged and ends the process: its state cannot be trusted. */
+/** Ctrl-C reaches every process of a group, and npm and the `tollgate` command pass it on besides: one intent, told two or three times. */
+const sameSignalMs = 1_000;
+
+/** The first signal drains; a later one ends at once. What nobody caught is logged and ends the process: its state cannot be trusted. */
 function stopOnSignal(app: App, { log, flush, release }: ReturnType<typeof openLog> & { readonly release: () => void }): void {
-  let isStopping = false;
+  let stoppingSinceMs: number | null = null;
   const stop = (signal: string) => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    const nowMs = systemClock.elapsedMs();
+    if (stoppingSinceMs !== null) {
+      if (nowMs - stoppingSinceMs >= sameSignalMs) process.exit(1);
+      return;
+    }
+    stoppingSinceMs = nowMs;
     log.info({ signal, running: app.gateway.runs.count }, 'stopping');
     void app.stop().then(() => {
       release();

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { answerContent, streamFrames } from '../support/answers.ts';
+import { root } from '../support/built-program.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
@@ -135,7 +137,7 @@ test('what still runs when the time is up ends with the error of its format, fre
   assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0]);
 });
 
-test('SIGTERM lets an open stream finish and ends the program with 0; a second one ends it at once with 1', async (t) => {
+test('SIGTERM lets an open stream finish and ends the program with 0; one more, later, ends it at once with 1', async (t) => {
   const gateway = await startGatewayProgram();
   t.after(() => gateway.stop());
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -156,14 +158,43 @@ test('SIGTERM lets an open stream finish and ends the program with 0; a second o
   await openStream(gateway, key);
   const { pid } = gateway.program;
   const killed = gateway.program.terminate();
+  let code: number | null | undefined;
+  void killed.then((ended) => (code = ended));
   await portClosed(gateway);
-  process.kill(pid, 'SIGTERM');
-  assert.equal(await killed, 1);
+  await until(() => {
+    // For a second they are taken for the first.
+    if (code === undefined) process.kill(pid, 'SIGTERM');
+    return code !== undefined;
+  });
+  assert.equal(code, 1);
 
   await gateway.program.start();
   assert.equal((await gateway.balance(account)).heldMicros, 0, 'what it held is given back by the next start');
   assert.equal(await gateway.program.terminate(), 0, 'a program that does nothing ends');
 });
+
+// npm and the command pass on what the whole group was sent already: the program is told two or three times.
+for (const [started, argv] of Object.entries({
+  'npm start': ['npm', 'start'],
+  'tollgate serve': [process.execPath, join(root, 'bin', 'tollgate.mjs'), 'serve'],
+})) {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`${signal} to the whole process group of \`${started}\` lets an open stream finish`, async (t) => {
+      const gateway = await startGatewayProgram({}, { argv });
+      t.after(() => gateway.stop());
+      const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+      const answer = longAnswer();
+      gateway.upstream.on(chat.upstreamPath, answer.script);
+      const stream = await openStream(gateway, key);
+      const ended = gateway.program.signalGroup(signal);
+      await portClosed(gateway);
+      answer.release();
+      assertComplete(await stream.rest());
+      await ended;
+      await assertPaid(gateway, account);
+    });
+  }
+}
 
 /** `stop`: as SIGTERM does. */
 async function start(t: TestContext, server: object = {}) {

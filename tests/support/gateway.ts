@@ -17,7 +17,7 @@ import { newIdWithPrefix } from '../../src/lib/ids.ts';
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { open, send, type Reply, type SendOptions } from './http.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
-import { startProgram, type Program } from './program.ts';
+import { startProgram, type Program, type ProgramOptions } from './program.ts';
 import { RunningApp, startRunningApp, type RunningAppOptions } from './running-app.ts';
 import { startUpstream, type LocalUpstream } from './upstream.ts';
 
@@ -48,7 +48,7 @@ export async function startGateway(
 /** Starts a gateway as a process of its own, for tests that end it, measure it or read what it prints. */
 export async function startGatewayProgram(
   config: GatewayConfig = {},
-  options: Omit<InstallationOptions, 'config'> = {},
+  options: Omit<ProgramOptions, 'config'> = {},
 ): Promise<TestGateway<Program>> {
   return startBehind(config, {}, (whole) => startProgram({ ...options, config: whole }));
 }

@@ -10,6 +10,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { builtProgram, root } from './built-program.ts';
 import { assertWhole, databaseFor, Installation, type InstallationOptions } from './installation.ts';
 
+export type ProgramOptions = InstallationOptions & {
+  /** What is run, in a process group of its own; left out: the program itself. */
+  readonly argv?: readonly string[];
+};
+
 /** Only ends a hang. */
 const startTimeoutMs = 120_000;
 
@@ -19,6 +24,14 @@ process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 export class Program extends Installation {
   #child: ChildProcess | null = null;
+  readonly #argv: readonly string[];
+  readonly #hasGroup: boolean;
+
+  constructor({ argv, ...options }: ProgramOptions) {
+    super(options);
+    this.#hasGroup = argv !== undefined;
+    this.#argv = argv ?? [process.execPath, builtProgram(), 'serve'];
+  }
 
   get pid(): number {
     assert.ok(this.#child?.pid, 'the program does not run');
@@ -37,9 +50,11 @@ export class Program extends Installation {
 
   async start(): Promise<void> {
     this.output = '';
-    const child = spawn(process.execPath, [builtProgram(), 'serve'], {
+    const [command, ...args] = this.#argv;
+    const child = spawn(command!, args, {
       cwd: root,
       env: this.env,
+      detached: this.#hasGroup,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -75,19 +90,24 @@ export class Program extends Installation {
     return this.#end('SIGTERM');
   }
 
-  async #end(signal: NodeJS.Signals): Promise<number | null> {
+  /** Signals all processes of its group, as a terminal or systemd does. Needs `argv`. */
+  async signalGroup(signal: NodeJS.Signals): Promise<number | null> {
+    return this.#end(signal, (child) => process.kill(-child.pid!, signal));
+  }
+
+  async #end(signal: NodeJS.Signals, send = (child: ChildProcess): unknown => child.kill(signal)): Promise<number | null> {
     const child = this.#child;
     this.#child = null;
     if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
     const ended = new Promise<number | null>((resolve) => {
       child.once('exit', (code) => resolve(code));
     });
-    child.kill(signal);
+    send(child);
     return ended;
   }
 }
 
-export async function startProgram(options: InstallationOptions = {}): Promise<Program> {
+export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
   const program = new Program(await databaseFor(options));
   await program.start();
   return program;
