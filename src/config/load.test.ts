@@ -200,6 +200,15 @@ describe('providers', () => {
     assert.deepEqual(config.warnings, []);
   });
 
+  test('what is reached without encryption on another machine is worth a warning', () => {
+    const yaml = 'providers: { local: { kind: openai-compatible, base_url: "http://10.0.0.7/v1", api_key: none } }';
+    const { config } = load(yaml, { DATABASE_URL: 'postgres://u:secret@db.internal/tollgate' });
+    assert.match(
+      config.warnings.join('\n'),
+      /^The provider local is reached over plain http.*\nPostgreSQL is on another machine/,
+    );
+  });
+
   test('a key that cannot stand in a header is refused, a line break at the end of a variable is dropped', () => {
     assert.equal(load(null, { OPENAI_API_KEY: 'key\n' }).config.providers['openai']!.api_key, 'key');
     assert.match(loadFault(null, { OPENAI_API_KEY: 'a b' }).message, /^OPENAI_API_KEY must be a key of visible ASCII/);
@@ -207,7 +216,7 @@ describe('providers', () => {
   });
 
   test('a known provider may be reached in another way', () => {
-    const { config } = load('providers: { google: { kind: openai-compatible, base_url: "http://h/v1", api_key: k } }', {
+    const { config } = load('providers: { google: { kind: openai-compatible, base_url: "https://h/v1", api_key: k } }', {
       GEMINI_API_KEY: 'k',
     });
     assert.deepEqual([config.warnings, config.providers['google']!.enabled], [[], true]);

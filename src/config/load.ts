@@ -14,6 +14,7 @@ import { defaultTimeouts, type Config } from './schema.ts';
 import { checkSignup, plainHttpWarnings, resolveOidc, resolveSmtp } from './sign-in.ts';
 import { resolveStorage } from './storage.ts';
 import { resolveStripe, stripeWarnings } from './stripe.ts';
+import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
 import { webAddressProblem } from './web-address.ts';
 
 export type ConfigSource = {
@@ -42,10 +43,11 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
   const providers = resolveProviders(values, { env, defaultTimeouts });
   const dataDir = resolve(cwd, env['TOLLGATE_DATA_DIR'] || 'data');
   const server = { ...fields.server, ...serverFrom(env), public_url: publicUrlOf(faultAt, fields.server.public_url) };
+  const databaseUrl = databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}`;
   const config: Config = deepFreeze({
     ...fields,
     server,
-    database: { url: databaseUrlOf(faultAt, { env, cwd }, fields.database.url) ?? `sqlite:${join(dataDir, 'tollgate.db')}` },
+    database: { url: databaseUrl },
     providers,
     search: resolveSearch(values, providers),
     storage: resolveStorage(values, env),
@@ -59,6 +61,8 @@ export function loadConfig({ env, cwd }: ConfigSource): Config {
       ...stripeWarnings(fields.stripe),
       ...searchWarnings(values, providers),
       ...plainHttpWarnings(server),
+      ...plainProviderWarnings(providers),
+      ...plainDatabaseWarnings(databaseUrl, env),
     ],
   });
   faultMakers.set(config, faultAt);

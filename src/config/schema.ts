@@ -177,7 +177,7 @@ export const ConfigFile = Type.Object(
             minLength: 16,
             writeOnly: true,
             description:
-              'Opens `GET /metrics` (Prometheus) to whoever sends it as `Authorization: Bearer`. Left out: there is no such path.',
+              'Opens `GET /metrics` (Prometheus), and the details of `GET /readyz`, to whoever sends it as `Authorization: Bearer`. Left out: there is no such path, and readiness is a status alone.',
           }),
         ),
       },

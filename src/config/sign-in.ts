@@ -3,6 +3,7 @@ import type { Environment, FaultAt, FieldValues } from './field-values.ts';
 import type { Config, ConfigFile, OidcConfig, SmtpConfig } from './schema.ts';
 import { ConfigError } from './config-error.ts';
 import { webAddressProblem } from './web-address.ts';
+import { isLoopback } from './unencrypted.ts';
 
 /** null: there is no mail server. Throws ConfigError. */
 export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment): SmtpConfig | null {
@@ -88,11 +89,7 @@ function isMailAddress(text: string): boolean {
 
 function isPrivateEnough(address: string): boolean {
   const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || isLoopback(hostname.replace(/^\[(.*)\]$/u, '$1'));
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+  return protocol === 'https:' || isLoopback(hostname);
 }
 
 function faultOf(

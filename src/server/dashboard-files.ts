@@ -55,7 +55,6 @@ export class DashboardFiles {
         'content-type': mediaType,
         'cache-control': 'public, max-age=31536000, immutable',
         vary: 'accept-encoding',
-        'x-content-type-options': 'nosniff',
         'cross-origin-resource-policy': 'same-origin',
         ...(encoding && { 'content-encoding': encoding.name }),
       });
@@ -71,11 +70,9 @@ export class DashboardFiles {
       .code(page === null ? 503 : 200)
       .headers({
         'content-type': 'text/html; charset=utf-8',
-        'cache-control': 'no-store',
         'content-security-policy': this.#policyOf(nonce),
         'cross-origin-opener-policy': 'same-origin',
         'referrer-policy': 'same-origin',
-        'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
       })
       .send(page === null ? missingPage : page.replaceAll('{{nonce}}', nonce));

@@ -1,6 +1,7 @@
 // For load balancers and supervisors: whether the process lives, and whether it should be given work.
 import type { RouteHealth } from '../gateway/route-health.ts';
 import type { Handler, ServerContext } from './context.ts';
+import { hasMetricsToken } from './metrics.ts';
 
 export function getHealth(): Handler {
   return async () => ({ status: 'ok' });
@@ -12,24 +13,30 @@ const overloadMsMax = 10_000;
 /**
  * 503 while draining, and while the database does not answer or the books cannot be written. A gateway that is overloaded stays ready at first: what it refuses can be sent
  * again, and without it its neighbours would be the next ones. Only when it cannot help itself should work be sent elsewhere. A provider that
- * fails is no reason at all: no other gateway reaches it better.
+ * fails is no reason at all: no other gateway reaches it better. Whoever has no metrics token is told the status alone.
  */
-export function getReadiness({ lifecycle, database, gateway, overload }: ServerContext): Handler {
+export function getReadiness(context: ServerContext): Handler {
+  const { lifecycle, gateway } = context;
   return async (request, reply) => {
     lifecycle.readinessAskedMs = gateway.clock.elapsedMs();
-    const running = gateway.runs.count;
-    if (lifecycle.phase !== 'serving') return reply.code(503).send({ status: 'draining', running });
-    const state = { running, overloaded: overload.reason };
-    if (overload.lastsMs > overloadMsMax) return reply.code(503).send({ status: 'overloaded', ...state });
-    if (gateway.ledger.isFailing()) return reply.code(503).send({ status: 'the books cannot be written', running });
-    try {
-      await database.read.selectFrom('revisions').select('value').limit(1).execute();
-    } catch (error) {
-      gateway.log.error({ err: error, request_id: request.requestId }, 'the database does not answer');
-      return reply.code(503).send({ status: 'database unavailable' });
-    }
-    return { status: 'ready', ...state, routes_in_trouble: routesInTrouble(gateway.routing.health) };
+    const { code, status, ...details } = await readinessOf(context, request.requestId);
+    return reply.code(code).send({ status, ...(hasMetricsToken(request, gateway.config.metrics.token) && details) });
   };
+}
+
+async function readinessOf({ lifecycle, database, gateway, overload }: ServerContext, requestId: string) {
+  const running = gateway.runs.count;
+  if (lifecycle.phase !== 'serving') return { code: 503, status: 'draining', running };
+  const state = { running, overloaded: overload.reason };
+  if (overload.lastsMs > overloadMsMax) return { code: 503, status: 'overloaded', ...state };
+  if (gateway.ledger.isFailing()) return { code: 503, status: 'the books cannot be written', running };
+  try {
+    await database.read.selectFrom('revisions').select('value').limit(1).execute();
+  } catch (error) {
+    gateway.log.error({ err: error, request_id: requestId }, 'the database does not answer');
+    return { code: 503, status: 'database unavailable' };
+  }
+  return { code: 200, status: 'ready', ...state, routes_in_trouble: routesInTrouble(gateway.routing.health) };
 }
 
 function routesInTrouble(health: RouteHealth): object[] {

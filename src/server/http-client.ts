@@ -10,7 +10,7 @@ export type Stall = { readonly stallMs: number; readonly clock: Clock };
 export const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
+  'cache-control': 'no-store, no-transform',
   // Reverse proxies that buffer would hold back what the model says.
   'x-accel-buffering': 'no',
 };

@@ -33,8 +33,7 @@ function headersOf(id: string, secondsLeft: number) {
     'cache-control': `private, max-age=${secondsLeft}, immutable`,
     'accept-ranges': 'bytes',
     etag: `"${id}"`,
-    // Whatever the bytes are, a browser shows them as an image or not at all.
-    'x-content-type-options': 'nosniff',
+    // Whatever the bytes are, a browser shows them as an image or not at all; `nosniff` is on every answer.
     'content-security-policy': "default-src 'none'; sandbox",
   };
 }

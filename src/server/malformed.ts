@@ -22,6 +22,7 @@ function answerAndClose(socket: Socket, status: number, message: string): void {
   const body = JSON.stringify(errorBody(new ApiError('invalid_request', message), '', requestId));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
+      `cache-control: no-store\r\nx-content-type-options: nosniff\r\n` +
       `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

@@ -1,5 +1,6 @@
 // What Prometheus reads at GET /metrics: requests, tokens and money. Money is counted as the ledger booked it, in microdollars.
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ApiError } from '../canonical/errors.ts';
 import type { RequestTrace } from '../gateway/gateway.ts';
@@ -145,12 +146,17 @@ export function getMetrics({ registry }: Metrics, ended: EndedRequests, token: s
   return async (request, reply) => {
     if (token === undefined)
       throw new ApiError('not_found', 'There is no /metrics here. The operator opens it with `metrics.token`.');
-    if (!isSame(request.headers.authorization ?? '', `Bearer ${token}`)) {
+    if (!hasMetricsToken(request, token)) {
       throw new ApiError('invalid_api_key', 'GET /metrics needs `Authorization: Bearer <metrics.token>`.');
     }
     ended.tell();
     return reply.type(registry.contentType).send(await registry.metrics());
   };
+}
+
+/** Whether the operator's monitoring asks; false for everybody where there is no token. */
+export function hasMetricsToken({ headers }: FastifyRequest, token: string | undefined): boolean {
+  return token !== undefined && isSame(headers.authorization ?? '', `Bearer ${token}`);
 }
 
 /** In the same time for every text. */

@@ -23,6 +23,7 @@ import { waitForMemory } from './middleware/wait-for-memory.ts';
 import { createMetrics } from './metrics.ts';
 import { memoryBoundBytes } from './overload.ts';
 import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
+import { securityHeaders } from './security-headers.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
 /** Headers alone are never slow: a client that dawdles with them holds a socket for nothing. */
@@ -40,10 +41,11 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
   const ended = new EndedRequests({ log, meter: metrics, activity: parts.gateway.activity, clock });
   const tracing = new Tracing(ended, clock);
   const headerNames = answerHeaderNames(headers.cache);
-  const lane = new KnownLane(parts, { tracing, limits, headerNames, keepAliveTimeoutMs });
+  const always = securityHeaders(config.server);
+  const lane = new KnownLane(parts, { tracing, limits, headerNames, headers: always, keepAliveTimeoutMs });
   const context: ServerContext = { ...parts, lane };
   const memoryWait = waitForMemory(context, new WaitingRoom(Math.min(config.images.memory_bytes, bodiesMax)));
-  const startTrace = trace({ tracing, lane, lifecycle: context.lifecycle });
+  const startTrace = trace({ tracing, lane, lifecycle: context.lifecycle, headers: always });
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(config.server.trust_proxy),

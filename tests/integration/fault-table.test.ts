@@ -6,7 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { sql } from 'kysely';
-import { faultModel, metricsToken, providerKeyCore, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { faultModel, providerKeyCore, startFaultGateway, type FaultGateway } from '../support/fault-gateway.ts';
+import { metricsToken } from '../support/gateway.ts';
 import { canaryCores } from '../support/fault-server.ts';
 import {
   allCells,
@@ -113,7 +114,7 @@ async function publicPlaces(): Promise<Place[]> {
   const [{ key }] = lanes as [Lane];
   const paths: Readonly<Record<string, string | undefined>> = {
     '/metrics': metricsToken,
-    '/readyz': undefined,
+    '/readyz': metricsToken,
     '/v1/models': undefined,
     '/v1/usage?limit=100': key,
     '/v1/balance': key,

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { Pool } from 'undici';
 import { fuzzedBody } from '../support/body-fuzzer.ts';
 import { endpoints } from '../support/endpoints.ts';
-import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { canMeasure, peakResidentBytes, residentBytes } from '../support/process-memory.ts';
 import { Random } from '../support/random.ts';
 import type { Program } from '../support/program.ts';
@@ -25,7 +25,7 @@ let pool: Pool;
 let key: string;
 
 before(async () => {
-  gateway = await startGatewayProgram({ log: { level: 'error' } });
+  gateway = await startGatewayProgram({ log: { level: 'error' }, metrics: { token: metricsToken } });
   ({ key } = await gateway.makeKey());
   pool = new Pool(gateway.url, { connections, headersTimeout: hangMs, bodyTimeout: hangMs });
 });
@@ -44,7 +44,7 @@ test(`${bodiesCount} fuzzed bodies: no fault of ours, no hang, bounded memory`, 
   t.diagnostic(`${JSON.stringify(seen)}; RSS start ${mb(startBytes)}, peak ${mb(peakBytes)}, end ${mb(endBytes)} MB`);
   assert.ok(seen[200]! > bodiesCount / 50 && seen[400]! > bodiesCount / 10, 'both kinds of bodies are among them');
   assert.ok(peakBytes - startBytes < memoryGrowthMax, `the program has grown by ${mb(peakBytes - startBytes)} MB`);
-  assert.equal((await gateway.get('/readyz')).json<{ running: number }>().running, 0);
+  assert.equal((await gateway.get('/readyz', { key: metricsToken })).json<{ running: number }>().running, 0);
   assert.doesNotMatch(gateway.program.output, /"level":(?:50|60)/);
 });
 

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { oddNames, oddNumbers, oddSchemas, oddTexts, placesOf, setOwn } from '../support/odd-values.ts';
 import fc from '../support/property.ts';
@@ -19,7 +19,7 @@ const chargedMicros = { live: 0, test: 0 };
 const startMicros = { live: 0, test: 0 };
 
 before(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ metrics: { token: metricsToken } });
   keys = { live: await gateway.makeKey({ mode: 'live', creditUsd: 100_000 }), test: await gateway.makeKey() };
   for (const { name, upstreamPath } of endpoints) {
     gateway.upstream.on(upstreamPath, answerContent(name, { text: 'Here it is.', tokens: { input: 9, output: 4 } }));
@@ -252,7 +252,7 @@ function textOf(socket: Socket): Promise<string> {
 }
 
 test('after all of it nothing is held, and the balances fell by exactly what was told', async () => {
-  await until(async () => (await gateway.get('/readyz')).json<{ running: number }>().running === 0);
+  await until(async () => (await gateway.get('/readyz', { key: metricsToken })).json<{ running: number }>().running === 0);
   for (const mode of ['live', 'test'] as const) {
     const { heldMicros, postedMicros } = await gateway.balance(keys[mode].account, mode);
     assert.equal(heldMicros, 0);

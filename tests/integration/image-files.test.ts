@@ -169,7 +169,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       for (const [what, href] of Object.entries(wrong)) {
         const answer = await fetch(href);
         assert.equal(answer.status, 404, what);
-        assert.equal(answer.headers.get('cache-control'), null);
+        assert.equal(answer.headers.get('cache-control'), 'no-store');
         const { error } = (await answer.json()) as { error: object };
         bodies.add(JSON.stringify({ ...error, request_id: null }));
       }

@@ -5,12 +5,11 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { after, before, describe, test } from '../support/both-stores.ts';
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
-import { startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway, type KeyOptions, type TestGateway } from '../support/gateway.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
 import { TestClock } from '../support/test-clock.ts';
 
-const token = 'metrics-token-of-the-test';
 const chat = endpoint('chat');
 const agent = new Agent({ keepAlive: true });
 let clock: TestClock;
@@ -18,7 +17,7 @@ let gateway: TestGateway;
 
 before(async () => {
   clock = new TestClock();
-  gateway = await startGateway({ metrics: { token }, log: { level: 'info' } }, { clock });
+  gateway = await startGateway({ metrics: { token: metricsToken }, log: { level: 'info' } }, { clock });
 });
 after(async () => {
   agent.destroy();
@@ -95,7 +94,7 @@ async function logLine(id: string): Promise<Record<string, unknown>> {
 /** What the counters have grown by. */
 async function countersDuring(action: () => Promise<unknown>): Promise<Record<string, number>> {
   const read = async () => {
-    const { text } = await gateway.get('/metrics', { key: token });
+    const { text } = await gateway.get('/metrics', { key: metricsToken });
     const lines = text.split('\n').filter((line) => /^tollgate_\w+(?:_total|_count)\{/.test(line) && !line.includes('/metrics'));
     return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]));
   };

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 
-const token = 'metrics-token-of-the-test';
 let gateway: TestGateway;
 
 before(async () => {
   gateway = await startGateway({
-    metrics: { token },
+    metrics: { token: metricsToken },
     models: {
       'priced-model': {
         routes: [{ provider: 'local', model: 'm' }],
@@ -27,7 +26,18 @@ test('the metrics are closed to whoever has not the token', async () => {
   const { key } = await gateway.makeKey();
   assert.equal((await gateway.get('/metrics')).status, 401);
   assert.equal((await gateway.get('/metrics', { key })).status, 401);
-  assert.equal((await gateway.get('/metrics', { key: token })).status, 200);
+  assert.equal((await gateway.get('/metrics', { key: metricsToken })).status, 200);
+});
+
+test('readiness names providers and models to whoever has the token; to all others it tells the status alone', async () => {
+  const { key } = await gateway.makeKey();
+  assert.deepEqual((await gateway.get('/readyz', { key: metricsToken })).json(), {
+    status: 'ready',
+    running: 0,
+    overloaded: null,
+    routes_in_trouble: [],
+  });
+  for (const asked of [{}, { key }]) assert.deepEqual((await gateway.get('/readyz', asked)).json(), { status: 'ready' });
 });
 
 test('requests, tokens, charges, cost and loss are counted as they were booked', async () => {
@@ -39,7 +49,7 @@ test('requests, tokens, charges, cost and loss are counted as they were booked',
   assert.equal((await gateway.post('/v1/chat/completions', { key, body: { ...body, model: 'nothing' } })).status, 404);
 
   const labels = 'mode="live",model="priced-model",provider="local"';
-  const read = await gateway.get('/metrics', { key: token });
+  const read = await gateway.get('/metrics', { key: metricsToken });
   for (const line of [
     'tollgate_requests_total{route="/v1/chat/completions",status="200",error_code=""} 1',
     'tollgate_requests_total{route="/v1/chat/completions",status="404",error_code="model_not_found"} 1',
@@ -63,6 +73,6 @@ test('what more than the balance allows is counted as a loss', async () => {
   const body = { model: 'priced-model', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] };
   const answer = await gateway.post('/v1/chat/completions', { key, body });
   assert.equal(answer.headers['x-service-cost-micros'], '1000');
-  const read = await gateway.get('/metrics', { key: token });
+  const read = await gateway.get('/metrics', { key: metricsToken });
   assert.match(read.text, /tollgate_loss_micros_total\{[^}]*reason="uncollected"\} 8050\n/);
 });

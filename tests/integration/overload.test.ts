@@ -6,12 +6,11 @@ import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { answerContent } from '../support/answers.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
 const chat = endpoint('chat');
-const token = 'metrics-token-of-the-test';
 const content = { text: 'one two three', tokens: { input: 10, output: 3 } };
 /** How often the gateway measures itself. */
 const sampleMs = 100;
@@ -26,7 +25,7 @@ type Started = { readonly gateway: TestGateway; readonly key: string; readonly r
 
 /** Every answer of its upstream waits until `release` is called. */
 async function start(t: TestContext, overload: object, clock: TestClock): Promise<Started> {
-  const gateway = await startGateway({ overload, metrics: { token } }, { clock });
+  const gateway = await startGateway({ overload, metrics: { token: metricsToken } }, { clock });
   t.after(() => gateway.stop());
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   for (const { name, upstreamPath } of endpoints) {
@@ -66,8 +65,8 @@ async function servesAgain({ gateway, key }: Started): Promise<void> {
 async function tellsOperators({ gateway }: Started, reason: string): Promise<void> {
   const [live, ready, metrics] = await Promise.all([
     gateway.get('/healthz'),
-    gateway.get('/readyz'),
-    gateway.get('/metrics', { key: token }),
+    gateway.get('/readyz', { key: metricsToken }),
+    gateway.get('/metrics', { key: metricsToken }),
   ]);
   assert.deepEqual([live.status, ready.status, ready.json()['overloaded'], metrics.status], [200, 200, reason, 200]);
   assert.match(metrics.text, new RegExp(`tollgate_overloaded\\{reason="${reason}"\\} 1`));

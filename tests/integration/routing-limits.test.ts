@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { answerContent, streamFrames } from '../support/answers.ts';
+import { metricsToken } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { endpointOf, servedBy, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
@@ -12,7 +13,6 @@ import { answerInParts, answerStatus, holdBack, type Script } from '../support/u
 
 const content = { text: 'one two three four', tokens: { input: 10, output: 3 } };
 const answer = answerContent('chat', content);
-const metricsToken = 'metrics-token-of-the-test';
 
 /** `ask` moves the clock only where the request waits: for a retry, or for an upstream on the same clock. */
 async function start(t: TestContext, config: Parameters<typeof startTwoRoutes>[0]) {
@@ -116,7 +116,7 @@ test('a route that fails is left alone, tried by one request at a time, and used
   for (let sent = 0; sent < 5; sent++) assert.equal((await send()).status, 200);
   assert.deepEqual(two.calls(), [3, 5]);
 
-  const ready = await gateway.get('/readyz');
+  const ready = await gateway.get('/readyz', { key: metricsToken });
   assert.equal(ready.status, 200, 'a provider that fails makes no gateway unready');
   const [route, ...others] = ready.json<{ routes_in_trouble: Record<string, string>[] }>().routes_in_trouble;
   assert.deepEqual(
@@ -155,7 +155,7 @@ test('a route that fails is left alone, tried by one request at a time, and used
   assert.deepEqual(two.calls(), [1, 79]);
   assert.equal(servers.filter((server) => server === 'first').length, 1);
   assert.deepEqual(servedBy(await send()), ['first', '1']);
-  assert.deepEqual((await gateway.get('/readyz')).json()['routes_in_trouble'], []);
+  assert.deepEqual((await gateway.get('/readyz', { key: metricsToken })).json()['routes_in_trouble'], []);
   await logged(two, /a route fails: it is left alone where there is another/);
   await logged(two, /a route is in use again/);
 });

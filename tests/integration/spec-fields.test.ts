@@ -620,12 +620,7 @@ test('store and previous_response_id are accepted and ignored: nothing is kept a
 
 test('health and readiness need no key', async () => {
   assert.deepEqual((await gateway.get('/healthz')).json(), { status: 'ok' });
-  assert.deepEqual((await gateway.get('/readyz')).json(), {
-    status: 'ready',
-    running: 0,
-    overloaded: null,
-    routes_in_trouble: [],
-  });
+  assert.deepEqual((await gateway.get('/readyz')).json(), { status: 'ready' });
 });
 
 async function post(path: string, body: object, key = testKey): Promise<Reply> {

@@ -3,7 +3,7 @@ import { endpoints, type Endpoint } from './endpoints.ts';
 import type { UpstreamWireName } from './answers.ts';
 import { faults } from './faults.ts';
 import { startFaultServer, type FaultServer } from './fault-server.ts';
-import { startGateway, startGatewayProgram, type GatewayConfig, type TestGateway } from './gateway.ts';
+import { metricsToken, startGateway, startGatewayProgram, type GatewayConfig, type TestGateway } from './gateway.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import type { Program } from './program.ts';
 import type { RunningApp } from './running-app.ts';
@@ -33,7 +33,6 @@ export function faultModel(wire: UpstreamWireName, isRefused = false): string {
 
 /** A silence of `silenceMs` ends an answer, and so does `totalMs` of anything. Connecting takes real time, which no test waits for. */
 const faultTimeouts = { connectMs: 60_000, silenceMs: 2_000, totalMs: 4_000 };
-export const metricsToken = 'token-for-the-metrics-of-tests';
 
 export type FaultGateway<Started extends Installation = Installation> = {
   readonly gateway: TestGateway<Started>;

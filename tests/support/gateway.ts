@@ -22,6 +22,7 @@ import { RunningApp, startRunningApp, type RunningAppOptions } from './running-a
 import { startUpstream, type LocalUpstream } from './upstream.ts';
 
 export const upstreamKey = 'sk-upstream-secret-000111222333';
+export const metricsToken = 'metrics-token-of-the-test';
 
 type Fields = Readonly<Record<string, unknown>> & {
   readonly providers?: object;

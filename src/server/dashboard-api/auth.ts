@@ -233,7 +233,7 @@ export function finishProvider({ users, gateway }: ServerContext): Handler {
     const query = request.url.split('?')[1] ?? '';
     const { result: path, cookies } = await whileProviderIsThere(users.authentication.finishProvider(clientOf(request), query));
     setCookies(reply, cookies);
-    return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(path, 303);
+    return reply.header('referrer-policy', 'no-referrer').redirect(path, 303);
   };
 }
 

@@ -68,7 +68,6 @@ export function addDashboardApi(app: FastifyInstance, context: ServerContext): v
         });
         const given = { query: readQuery(request), body: readBody(request), session, account };
         const result = await handler({ context, params, ...given, changes, request, reply } as Parameters<AnyHandler>[0]);
-        reply.header('cache-control', 'no-store');
         return method === 'GET' ? result : (result as Changed<unknown>).output;
       },
     });

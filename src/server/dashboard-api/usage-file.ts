@@ -30,7 +30,6 @@ export async function sendUsageFile(
   return reply
     .header('content-type', 'text/csv; charset=utf-8; header=present')
     .header('content-disposition', `attachment; filename="usage-${query.mode}${days && `-${days}`}.csv"`)
-    .header('cache-control', 'no-store')
     .send(file);
 }
 

@@ -41,6 +41,8 @@ type LaneOptions = {
   readonly limits: BodyLimits;
   /** The headers that an answer may depend on. */
   readonly headerNames: readonly string[];
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly keepAliveTimeoutMs: number;
 };
 
@@ -176,6 +178,7 @@ export class KnownLane {
     const { response } = answer;
     const bytes = Buffer.byteLength(response.body);
     const headers = Object.entries({
+      ...this.#options.headers,
       ...lastingHeaders(this.#answers.gateway, request, answer),
       ...(request.stream ? streamHeaders : { ...jsonHeaders, 'content-length': String(bytes) }),
     }).flat();

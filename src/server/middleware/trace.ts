@@ -47,10 +47,16 @@ export function idHeaderNames(route: string | null | undefined): readonly string
 const ownName = ['x-request-id'];
 const bothNames = ['x-request-id', 'request-id'];
 
-type TraceOptions = { readonly tracing: Tracing; readonly lane: KnownLane; readonly lifecycle: Lifecycle };
+type TraceOptions = {
+  readonly tracing: Tracing;
+  readonly lane: KnownLane;
+  readonly lifecycle: Lifecycle;
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 /** A Fastify onRequest hook, the first of all. */
-export function trace({ tracing, lane, lifecycle }: TraceOptions) {
+export function trace({ tracing, lane, lifecycle, headers }: TraceOptions) {
   return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
     const { url: route = null, config } = request.routeOptions;
     const asked = { method: request.method, route, publicUrl: config.publicUrl };
@@ -58,7 +64,7 @@ export function trace({ tracing, lane, lifecycle }: TraceOptions) {
     request.trace = traced.trace;
     request.requestId = traced.trace.requestId;
     request.apiKey = null;
-    reply.header('x-request-id', request.requestId);
+    reply.header('x-request-id', request.requestId).headers(headers);
     if (lifecycle.phase !== 'serving') reply.header('connection', 'close');
     next();
   };

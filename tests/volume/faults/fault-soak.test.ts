@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFaultProgram, type FaultGateway } from '../../support/fault-gateway.ts';
+import { metricsToken } from '../../support/gateway.ts';
 import { allCells, newLane, problemOf, type Cell, type Lane } from '../../support/fault-table.ts';
 import { slopePerHour, type Sample } from '../../support/heap-slope.ts';
 import { inspectable, openLiveHeap, type LiveHeap } from '../../support/live-heap.ts';
@@ -55,7 +56,7 @@ test(`${minutes} minutes of good and faulty traffic`, async (t) => {
       `${mb(settled[0]!.value)} MB after warm-up, ${mb(settled.at(-1)!.value)} MB at the end, slope ${mb(slope)} MB/h; handles ${startHandles} at the start, ${endHandles} at the end`,
   );
   assert.deepEqual(problems, []);
-  assert.equal((await faulty.gateway.get('/readyz')).json<{ running: number }>().running, 0);
+  assert.equal((await faulty.gateway.get('/readyz', { key: metricsToken })).json<{ running: number }>().running, 0);
   if (!isJudged) return;
   assert.equal(faulty.server.busySockets, 0);
   assert.ok(slope < heapSlopeMax, `the heap climbs by ${mb(slope)} MB an hour`);

@@ -7,7 +7,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { answerContent } from '../../support/answers.ts';
 import { endpoint, endpoints } from '../../support/endpoints.ts';
-import { startGatewayProgram, type TestGateway } from '../../support/gateway.ts';
+import { metricsToken, startGatewayProgram, type TestGateway } from '../../support/gateway.ts';
 import type { Reply } from '../../support/http.ts';
 import { until } from '../../support/until.ts';
 import type { Script } from '../../support/upstream.ts';
@@ -15,12 +15,11 @@ import type { Script } from '../../support/upstream.ts';
 const chat = endpoint('chat');
 /** Only ends a hang. */
 const hangMs = 180_000;
-const token = 'metrics-token-of-the-test';
 const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
 const long = { text: words, tokens: { input: 100, output: 60 } };
 
 async function start(t: TestContext, overload: object): Promise<TestGateway> {
-  const gateway = await startGatewayProgram({ overload, metrics: { token } });
+  const gateway = await startGatewayProgram({ overload, metrics: { token: metricsToken } });
   t.after(() => gateway.stop());
   return gateway;
 }
@@ -49,8 +48,8 @@ const collectedMs = 6_000;
 async function health(gateway: TestGateway) {
   const [live, ready, metrics] = await Promise.all([
     gateway.get('/healthz'),
-    gateway.get('/readyz'),
-    gateway.get('/metrics', { key: token }),
+    gateway.get('/readyz', { key: metricsToken }),
+    gateway.get('/metrics', { key: metricsToken }),
   ]);
   assert.deepEqual([live.status, metrics.status], [200, 200]);
   return { ready, refusesFor: (reason: string) => metrics.text.includes(`tollgate_overloaded{reason="${reason}"} 1`) };
