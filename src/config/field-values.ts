@@ -88,6 +88,12 @@ function expandField(reading: Reading, parent: FieldSchema | null, value: unknow
 }
 
 function expandText(reading: Reading, at: FieldSchema | null, text: string, path: FieldPath): unknown {
+  if (text.includes('\0')) {
+    throw faultAt(reading, path, {
+      problem: 'must hold no NUL character',
+      remedy: 'No database takes one in a text: leave it out.',
+    });
+  }
   const expanded = expandVariables(text, reading.env);
   switch (expanded.kind) {
     case 'plain':

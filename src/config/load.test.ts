@@ -100,6 +100,10 @@ describe('what is set where', () => {
     assert.equal(load('').config.warnings.length, 1);
   });
 
+  test('a text with a NUL, which no database takes, is refused', () => {
+    assert.match(loadFault('service: { name: "a\\0b" }').message, /service\.name must hold no NUL character/);
+  });
+
   test('a limit of null is no limit', () => {
     const { config } = load('limits: { chat_max_tokens: null, requests_per_minute: null }');
     for (const trusted of ['true', '2', '[10.0.0.7, 2001:db8::/32]']) load(`server: { trust_proxy: ${trusted} }`);

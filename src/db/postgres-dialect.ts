@@ -4,8 +4,10 @@ import {
   PostgresDialect,
   type PostgresDialectConfig,
   PostgresDriver,
+  PostgresQueryCompiler,
   type TransactionSettings,
 } from 'kysely';
+import { checkTextValue } from './text-values.ts';
 
 export class SnapshotPostgresDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig;
@@ -17,6 +19,17 @@ export class SnapshotPostgresDialect extends PostgresDialect {
 
   override createDriver(): PostgresDriver {
     return new SnapshotDriver(this.#config);
+  }
+
+  override createQueryCompiler(): PostgresQueryCompiler {
+    return new CheckingCompiler();
+  }
+}
+
+class CheckingCompiler extends PostgresQueryCompiler {
+  protected override addParameter(parameter: unknown): void {
+    checkTextValue(parameter);
+    super.addParameter(parameter);
   }
 }
 

@@ -8,9 +8,11 @@ import {
   SqliteDialect,
   type SqliteDialectConfig,
   SqliteDriver,
+  SqliteQueryCompiler,
   type SqliteStatement,
   type TransactionSettings,
 } from 'kysely';
+import { checkTextValue } from './text-values.ts';
 import { busyTimeoutMs } from './sqlite-connection.ts';
 import { isBusy } from './sqlite-error.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -37,6 +39,17 @@ export class NodeSqliteDialect extends SqliteDialect {
 
   override createAdapter(): SqliteAdapter {
     return new TransactionalAdapter();
+  }
+
+  override createQueryCompiler(): SqliteQueryCompiler {
+    return new CheckingCompiler();
+  }
+}
+
+class CheckingCompiler extends SqliteQueryCompiler {
+  protected override addParameter(parameter: unknown): void {
+    checkTextValue(parameter);
+    super.addParameter(parameter);
   }
 }
 

@@ -18,6 +18,7 @@ import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { acceptBytes } from './middleware/body.ts';
 import { errorHandler, fromFastify, sendError } from './middleware/errors.ts';
+import { refuseNul } from './middleware/refuse-nul.ts';
 import { trace, Tracing } from './middleware/trace.ts';
 import { waitForMemory } from './middleware/wait-for-memory.ts';
 import { createMetrics } from './metrics.ts';
@@ -86,6 +87,7 @@ export function createServer(parts: Omit<ServerContext, 'lane'>): FastifyInstanc
   app.decorateRequest('requestId', '');
   app.decorateRequest('caller', null);
   app.addHook('onRequest', startTrace);
+  app.addHook('onRequest', refuseNul);
   app.addHook('onRequest', admit(context));
   app.addHook('onRequest', authenticate(context));
   app.setErrorHandler(errorHandler(log));

@@ -1,11 +1,12 @@
 // What every database behind the port promises: migrations that are whole, rules that its own tables enforce, snapshots, revisions.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import type { Micros } from '../../src/lib/money.ts';
+import { NulInText } from '../../src/db/text-values.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { onEachStore, run } from './stores.ts';
 
@@ -18,6 +19,16 @@ onEachStore((store) => {
     const ran = await Promise.all([first.migrate(), second.migrate()]);
     assert.deepEqual(ran.flat(), Object.keys(migrations[store.dialect]));
     assert.deepEqual(await first.migrate(), []);
+  });
+
+  test('a text with a NUL, alone or in a list, reaches no query', async (t) => {
+    const database = await store.openDatabase(t);
+    for (const value of ['a\0', ['b', 'a\0']])
+      await assert.rejects(
+        database.read.selectFrom('accounts').selectAll().where('id', 'in', [value].flat()).execute(),
+        NulInText,
+      );
+    await assert.rejects(sql`select ${['\0']}`.execute(database.write), NulInText);
   });
 
   test('a migration that fails leaves nothing of itself, nor of the others of its run', async (t) => {

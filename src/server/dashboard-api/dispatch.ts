@@ -10,6 +10,7 @@ import { compileSchema } from '../../lib/schema.ts';
 import type { Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
 import { checkContentType, readJsonBody } from '../middleware/body.ts';
+import { nulRefused } from '../middleware/refuse-nul.ts';
 import { authHandlers } from './auth.ts';
 import { callerOf, checkOrigin, type Caller } from './access.ts';
 import type { AnyHandler, Changed, Handlers } from './handlers.ts';
@@ -121,9 +122,24 @@ function fromText(type: string | undefined, value: string | string[]): unknown {
   return value;
 }
 
+/** The path of the first text with a NUL in it, also of a name; null: there is none. Values of the contract are shallow. */
+function findNul(value: unknown, path = ''): string | null {
+  if (typeof value === 'string') return value.includes('\0') ? path : null;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, child] of Object.entries(value)) {
+    const found = name.includes('\0') ? path : findNul(child, path === '' ? name : `${path}.${name}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 function checked(check: ReturnType<typeof compileSchema>, value: unknown): unknown {
   const problem = check(value);
-  if (!problem) return value;
+  if (!problem) {
+    const nul = findNul(value);
+    if (nul !== null) throw nulRefused(nul);
+    return value;
+  }
   const subject = problem.path === '' ? 'The request' : `\`${problem.path}\``;
   throw invalidRequest(problem.path === '' ? null : problem.path, `${subject} ${problem.message}.`);
 }

@@ -1,11 +1,13 @@
 // Every error leaves through here, in the shape of its endpoint and out of the one registry.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../canonical/errors.ts';
+import { NulInText } from '../../db/text-values.ts';
 import type { ClientFormat } from '../../formats/format.ts';
 import { toldOfDatabase } from '../../gateway/failed.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { Logger } from '../../lib/log.ts';
 import { publicUrlOf } from '../context.ts';
+import { nulRefused } from './refuse-nul.ts';
 
 /** A Fastify error handler. What is not an ApiError is our own fault: logged with its cause, told without. */
 export function errorHandler(log: Logger) {
@@ -45,6 +47,7 @@ export function fromFastify(error: FastifyError | Error): ApiError {
       cause: error,
     });
   }
+  if (error instanceof NulInText) return nulRefused();
   const told = toldOfDatabase(error);
   if (told instanceof ApiError) return told;
   return new ApiError(
