@@ -203,6 +203,31 @@ test('a call without a name, in translation', async () => {
     assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('', '{}')) }), nameOf(pair));
 });
 
+test('an answer whose parts are nothing that a client could read', async () => {
+  const junk: readonly unknown[][] = [[null, 3], [null], ['text'], [[]]];
+  const broken: Readonly<Record<UpstreamWireName, (parts: readonly unknown[]) => object[]>> = {
+    messages: (content) => [{ content }],
+    responses: (parts) => [{ output: parts }, { output: [{ type: 'message', role: 'assistant', content: parts }] }],
+    chat: (parts) => [
+      { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: parts } }] },
+      { choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: parts } }] },
+      { choices: parts },
+    ],
+    gemini: (parts) => [
+      { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] },
+      { candidates: parts },
+    ],
+  };
+  for (const pair of pairs) {
+    for (const parts of junk) {
+      for (const fields of broken[pair.upstream.name](parts)) {
+        const script = answerJson({ ...pair.upstream.call('look', '{}'), ...fields });
+        assertLost(await ask({ ...pair, script }), `${nameOf(pair)}: ${JSON.stringify(fields)}`);
+      }
+    }
+  }
+});
+
 test('every reason for which Gemini gives no answer, whole and streamed', async () => {
   const reasons = [
     'MALFORMED_FUNCTION_CALL',

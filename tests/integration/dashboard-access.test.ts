@@ -10,7 +10,7 @@ import { streams } from '../../src/server/dashboard-api/streams.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import type { Reply } from '../support/http.ts';
+import { open, type Reply } from '../support/http.ts';
 import { sampleOf } from '../support/sample.ts';
 
 type Row = { readonly name: string; readonly method: string; readonly path: string } & Pick<
@@ -131,6 +131,35 @@ for (const row of rows) {
     assert.deepEqual(await foreignState(), untouched);
   });
 }
+
+for (const [name, { access, body }] of Object.entries<Endpoint>(contract)) {
+  const [method, path] = name.split(' ') as [string, string];
+  if (method === 'GET') continue;
+  test(`${name} reads no long body`, async () => {
+    const caller = access === 'public' ? visitor(gateway) : await signIn(gateway, { account, operator: access === 'operator' });
+    const long = { ...(body && sampleOf(body)), filler: 'x'.repeat(64 * 1024) };
+    const { status, text } = await caller.send(method, path.replaceAll(/:\w+/g, account), { body: long });
+    assert.deepEqual([status, text.includes('request_too_large')], [413, true], text);
+  });
+}
+
+test('nobody reads what a stranger sends to the playground, or to no endpoint at all', async () => {
+  const origin = new URL(gateway.url).origin;
+  const playground = `/dashboard-api/accounts/${account}/keys/${foreign['key']}/v1/responses`;
+  for (const [path, status] of [
+    [playground, 401],
+    ['/dashboard-api/nothing', 404],
+    ['/v1/nothing', 404],
+  ] as const) {
+    const { request, response } = open(gateway.url + path, {
+      method: 'POST',
+      headers: { origin, 'content-type': 'application/json', 'content-length': String(20_000_000) },
+    });
+    const answer = await response;
+    assert.equal(answer.statusCode, status, path);
+    request.destroy();
+  }
+});
 
 /** The answer shows nothing of the other account, except ids that the request itself had sent. */
 function showsNothing({ text }: Reply, sent: Readonly<Record<string, string>>): void {

@@ -10,6 +10,7 @@ import { findCallSignatures, readCallSignature } from './call-signatures.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readErrorMessage } from '../error-message.ts';
+import { requireObjects } from '../require-objects.ts';
 import { readReasoning } from './reasoning.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
@@ -40,6 +41,10 @@ export function checkAnswer(body: unknown): { readonly answer: JsonObject; reado
   const choices: unknown[] = Array.isArray(body.choices) ? body.choices : [];
   if (choices.length === 0) throw new UnreadableAnswer('the answer has no choices');
   if (!choices.every(isChoice)) throw new UnreadableAnswer('a choice of the answer has no message');
+  for (const { message } of choices) {
+    requireObjects(message.content, '`content`');
+    requireObjects(message.tool_calls, '`tool_calls`');
+  }
   const brokenOff = choices.find((choice) => isBrokenOff(choice.finish_reason));
   if (brokenOff) throw new UnreadableAnswer(`the answer broke off: finish_reason ${String(brokenOff.finish_reason)}`);
   return { answer: body, choices };

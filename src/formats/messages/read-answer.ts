@@ -3,6 +3,7 @@ import type { Answer } from '../../canonical/answer.ts';
 import type { AssistantPart, RefusalPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
+import { requireObjects } from '../require-objects.ts';
 import { readCitations } from './citations.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
@@ -22,8 +23,10 @@ export function readAnswer(body: unknown): Answer {
 export type AnswerBody = JsonObject & { readonly content: readonly unknown[] };
 
 export function requireMessage(body: unknown): AnswerBody {
-  if (isObject(body) && Array.isArray(body.content)) return body as AnswerBody;
-  throw new UnreadableAnswer('the answer is not a message: it has no content');
+  if (!isObject(body) || !Array.isArray(body.content))
+    throw new UnreadableAnswer('the answer is not a message: it has no content');
+  requireObjects(body.content, '`content`');
+  return body as AnswerBody;
 }
 
 /** Anthropic may say why it refuses, beside the message: the words of the refusal to everyone else. */

@@ -4,6 +4,7 @@ import type { AssistantPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
 import { readErrorMessage } from '../error-message.ts';
+import { requireObjects } from '../require-objects.ts';
 import { readAnnotations } from './annotations.ts';
 import { readReasoning } from './reasoning.ts';
 import { readStop } from './stop.ts';
@@ -25,6 +26,8 @@ export function requireResponse(body: unknown): JsonObject & { readonly output: 
     throw new UnreadableAnswer(`the response failed: ${readErrorMessage(body) ?? 'no message'}`);
   }
   if (!Array.isArray(body.output)) throw new UnreadableAnswer('the answer has no `output`');
+  requireObjects(body.output, '`output`');
+  for (const { content } of body.output as JsonObject[]) requireObjects(content, 'a message');
   if (body.status === 'queued' || body.status === 'in_progress')
     throw new UnreadableAnswer(`the response is still ${body.status}`);
   return body as JsonObject & { output: unknown[] };

@@ -30,6 +30,9 @@ import { usageHandlers } from './usage.ts';
 
 export const dashboardApiPath = '/dashboard-api';
 
+/** Forms of a few fields, some of them to be read before anybody has signed in. */
+const bodyBytesMax = 64 * 1024;
+
 const handlers: Handlers<typeof contract> = {
   ...billingHandlers,
   ...keysHandlers,
@@ -56,7 +59,7 @@ export function addDashboardApi(app: FastifyInstance, context: ServerContext): v
     app.route({
       method,
       url: dashboardApiPath + path,
-      config: { auth: 'none' },
+      config: { auth: 'none', bodyBytesMax },
       onRequest: [...(method === 'GET' ? [] : [checkOrigin(context), checkContentType]), admitCaller(context, endpoint.access)],
       handler: async (request, reply) => {
         const { session, account } = request.caller!;

@@ -5,6 +5,7 @@ import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { ArrivingBodies } from '../arriving-bodies.ts';
 import type { KnownLane } from '../known/known-lane.ts';
+import { lingerUntilSent } from '../lingering-close.ts';
 import { overloaded } from '../overload.ts';
 
 export type BodyLimits = {
@@ -23,6 +24,8 @@ export function acceptBytes(app: FastifyInstance, limits: BodyLimits, lane: Know
   app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
     const arrived = lane.takeBody(request.raw);
     if (arrived) return done(arrived.error, arrived.bytes);
+    // What is sent to no endpoint is dropped by Node, unread.
+    if (request.is404) return done(null);
     const { bodyBytesMax = limits.bytesMax } = request.routeOptions.config;
     readBytes(payload, { ...limits, bytesMax: bodyBytesMax }, done);
   });
@@ -33,8 +36,12 @@ type Done = (error: ApiError | null, body?: Buffer) => void;
 /** In place of Fastify's own reader, which knows of one body only. Whoever breaks off is answered too: a half-closed socket can read it. */
 export function readBytes(payload: IncomingMessage, { bytesMax, arriving }: BodyLimits, done: Done): void {
   const announcedBytes = Number(payload.headers['content-length'] ?? 0);
-  if (announcedBytes > bytesMax) return done(tooLarge());
-  if (!arriving.hasRoomFor(announcedBytes)) return done(overloaded());
+  const refuse = (error: ApiError) => {
+    lingerUntilSent(payload);
+    done(error);
+  };
+  if (announcedBytes > bytesMax) return refuse(tooLarge());
+  if (!arriving.hasRoomFor(announcedBytes)) return refuse(overloaded());
   const body = arriving.open();
   let pieces: Buffer[] = [];
   let loose = 0;
@@ -47,7 +54,7 @@ export function readBytes(payload: IncomingMessage, { bytesMax, arriving }: Body
     // A request lives as long as its answer, and with it this listener: it must not keep the bytes.
     pieces = [];
     body.close();
-    if (error) done(error);
+    if (error) (payload.destroyed ? done : refuse)(error);
     // A copy also of a single piece, which is a view of the socket's buffer.
     else done(null, Buffer.concat(taken, bytes));
   };
