@@ -1,5 +1,6 @@
 // Counts the input of a Messages request, free of charge: by the provider where the model runs at Anthropic, by the sandbox's own rule with
-// a test key. When no provider can be asked, or none answers in time, our estimate stands, and the answer says so.
+// a test key. When no provider can be asked, none answers in time, or an account without balance has asked enough, our estimate stands, and
+// the answer says so.
 import { invalidRequest, type ApiError } from '../canonical/errors.ts';
 import type { Model } from '../catalog/model.ts';
 import type { OpenedFields } from '../formats/field-verdicts.ts';
@@ -7,6 +8,7 @@ import { asRunning, ignoredAnswerFields, parseCountRequest } from '../formats/me
 import { messages } from '../formats/messages/index.ts';
 import type { ClientRequest } from '../formats/format.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import { ledgerIdOf } from '../ledger/commands.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
 import { askForCount, canCount } from './ask-for-count.ts';
 import type { Headers } from './client.ts';
@@ -47,7 +49,9 @@ export async function countTokens(gateway: Gateway, incoming: CountIncoming): Pr
   const counted =
     key.mode === 'test'
       ? countInSandbox(gateway, { ...incoming, model, request, opened: routes[0].passFields })
-      : await askForCount(gateway, { ...incoming, model, request, routes: counting });
+      : (await mayAsk(gateway, key))
+        ? await askForCount(gateway, { ...incoming, model, request, routes: counting })
+        : null;
   const { inputTokens, ignored } = counted ?? {
     inputTokens: estimateInput(request.body, { model, routes }).likely,
     ignored: ignoredAnswerFields(request),
@@ -60,6 +64,12 @@ export async function countTokens(gateway: Gateway, incoming: CountIncoming): Pr
       ...(counted === null && { [gateway.headers.tokenCount]: 'estimate' }),
     },
   };
+}
+
+/** Counting is free, but nobody without a balance may use up what the provider lets the operator ask. */
+async function mayAsk({ readBalance, rateLimits }: Gateway, key: ApiKey): Promise<boolean> {
+  const balance = await readBalance(ledgerIdOf(key.accountId, key.mode));
+  return (balance !== null && balance.availableMicros > 0) || rateLimits.takeUnpaidCount(key);
 }
 
 function notAnthropics(model: Model): ApiError {

@@ -12,6 +12,8 @@ import { rateHeaders, rateRefusal, slotRefusal, type LimitScope } from './rate-l
 export type RateLimits = {
   /** Counts a request. Returns the headers that tell the client where it stands. Throws ApiError `rate_limit_exceeded`. */
   readonly takeRequest: (key: ApiKey) => Headers | Promise<Headers>;
+  /** Lets a provider count tokens for an account that has nothing to pay with. false: it has had its share of this minute. */
+  readonly takeUnpaidCount: (key: ApiKey) => Promise<boolean>;
   /** Lets a request run: takes a slot, and the tokens that it will likely use. Throws ApiError `rate_limit_exceeded`. */
   readonly begin: (key: ApiKey, tokens: number, headers: Headers) => Promise<Place>;
 };
@@ -33,11 +35,18 @@ type Defaults = Pick<
   | 'account_concurrent_requests'
 >;
 
+/** The credential's own limits at the provider are shared by all accounts, and counting is free. */
+const unpaidCountsPerMinute = 10;
+
 export function createRateLimits({ rates, slots }: Pick<Limits, 'rates' | 'slots'>, defaults: Defaults): RateLimits {
   return {
     takeRequest(key) {
       const budgets = requestBudgetsOf(key, defaults);
       return takeFrom(budgets, { unit: 'requests', amounts: budgets.map(() => 1), headers: {} });
+    },
+    async takeUnpaidCount({ accountId }) {
+      const taken = await rates.take({ id: `unpaid-counts ${accountId}`, perMinute: unpaidCountsPerMinute }, 1);
+      return taken.isGranted;
     },
     async begin(key, tokens, headers) {
       const limits = slotLimitsOf(key, defaults);

@@ -43,7 +43,7 @@ before(async () => {
     { clock },
   );
   testKey = gateway.program.firstTestKey;
-  liveKey = (await gateway.makeKey({ mode: 'live' })).key;
+  liveKey = (await gateway.makeKey({ mode: 'live', creditUsd: 5 })).key;
 });
 after(() => gateway.stop());
 beforeEach(() => gateway.upstream.on(path, answerJson({ input_tokens: 4_321 })));
@@ -75,6 +75,22 @@ async function askedBy(ask: () => Promise<Reply>): Promise<{ reply: Reply; asked
   const reply = await ask();
   return { reply, asked: gateway.upstream.requests.slice(earlier) };
 }
+
+test('an account without balance has ten counts a minute of the provider, and then our estimate', async () => {
+  const { key, account } = await gateway.makeKey({ mode: 'live' });
+  const { key: second } = await gateway.makeKey({ mode: 'live', account });
+  const { asked } = await askedBy(async () => {
+    for (let time = 0; time < 12; time++) {
+      const reply = await count(hello, time % 2 === 0 ? key : second);
+      assert.equal(reply.headers[estimateHeader], time < 10 ? undefined : 'estimate');
+      assert.equal(countOf(reply) === 4_321, time < 10);
+    }
+    return count(hello, liveKey);
+  });
+  assert.equal(asked.length, 11, 'who has a balance is not limited');
+  await clock.advance(60_000);
+  assert.equal(countOf(await count(hello, key)), 4_321);
+});
 
 test('the upstream gets only fields that it takes, and its count is the answer', async () => {
   const body = {

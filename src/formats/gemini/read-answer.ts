@@ -2,17 +2,13 @@
 import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import { isObject } from '../../lib/json.ts';
 import { readErrorMessage } from '../error-message.ts';
-import { UnreadableAnswer, type JsonObject } from '../format.ts';
-import { requireObjects } from '../require-objects.ts';
+import { UnreadableAnswer } from '../format.ts';
 import { AnswerReader } from './answer-reader.ts';
 
 /** Throws UnreadableAnswer when the body is no answer, or one that broke off. */
 export function readAnswer(body: unknown): Answer {
   if (!isObject(body)) throw new UnreadableAnswer('the answer is not a JSON object');
   if (body.error) throw new UnreadableAnswer(readErrorMessage(body) ?? 'the answer is an error');
-  requireObjects(body.candidates, '`candidates`');
-  for (const { content } of Array.isArray(body.candidates) ? (body.candidates as JsonObject[]) : [])
-    if (isObject(content)) requireObjects(content.parts, '`parts`');
   const reader = new AnswerReader();
   const collector = new AnswerCollector();
   for (const event of reader.read(body)) collector.push(event);

@@ -20,6 +20,13 @@ export function spend(scope: Scope, steps = 1): void {
   if (scope.steps < 0) throw new TooLarge();
 }
 
+/** So many names, items or characters that are looked at cost a step: a small reference may stand for a long list. */
+const itemsPerStep = 10;
+
+export function spendItems(scope: Scope, items: number): void {
+  spend(scope, items / itemsPerStep);
+}
+
 export type FlatSchema = {
   readonly types: readonly string[] | null;
   /** The only values allowed; `const` is an `enum` of one. */
@@ -66,24 +73,27 @@ const referencesMax = 64;
 
 export function flatten(schema: unknown, scope: Scope, references = 0): FlatSchema {
   spend(scope);
-  if (schema === true) return flattenOwn({});
+  if (schema === true) return flattenOwn({}, scope);
   if (!isObject(schema))
     throw new NoInstance(schema === false ? 'a schema is `false`, which allows nothing' : 'a schema is not an object');
   if (references > referencesMax) throw new NoInstance('its references never end');
   const unknownKeyword = refused.find((keyword) => keyword in schema);
   if (unknownKeyword !== undefined) throw new NoInstance(`it uses \`${unknownKeyword}\``);
-  const own = flattenOwn(schema);
+  const own = flattenOwn(schema, scope);
   spend(scope, Object.keys(own.properties).length);
+  spendItems(scope, sizeOf(own));
   const parts = Array.isArray(schema.allOf) ? [...schema.allOf] : [];
   if (typeof schema.$ref === 'string') parts.push(resolveReference(schema.$ref, scope));
-  return parts.map((part) => flatten(part, scope, references + 1)).reduce(merge, own);
+  return parts.reduce<FlatSchema>((merged, part) => merge(merged, flatten(part, scope, references + 1), scope), own);
 }
 
 /** What a reference like `#/$defs/place` points at; undefined for nothing. */
-export function resolveReference(reference: string, { root }: Scope): unknown {
+export function resolveReference(reference: string, scope: Scope): unknown {
   if (!/^#(?:\/|$)/.test(reference)) throw new NoInstance(`the reference \`${reference}\` does not point into the schema itself`);
-  let target = root;
-  for (const escaped of reference.split('/').slice(1)) {
+  let target = scope.root;
+  const names = reference.split('/').slice(1);
+  spendItems(scope, names.length);
+  for (const escaped of names) {
     const name = unescapeName(escaped);
     target =
       typeof target === 'object' && target !== null && Object.hasOwn(target, name)
@@ -103,25 +113,33 @@ function unescapeName(escaped: string): string {
   }
 }
 
-/** Both schemas at once. */
-export function merge(a: FlatSchema, b: FlatSchema): FlatSchema {
+/** Both schemas at once. Costs what both hold: a list that grows with each of many parts is copied with each. */
+export function merge(a: FlatSchema, b: FlatSchema, scope: Scope): FlatSchema {
+  spendItems(scope, sizeOf(a) + sizeOf(b));
+  const namesOfB = b.names && new Set(b.names);
   return {
     types: a.types && b.types ? commonTypes(a.types, b.types) : (a.types ?? b.types),
-    values: a.values && b.values ? a.values.filter((value) => hasEqual(b.values!, value)) : (a.values ?? b.values),
+    values: a.values && b.values ? a.values.filter((value) => hasEqual(b.values!, value, scope)) : (a.values ?? b.values),
     unions: [...a.unions, ...b.unions],
     properties: mergeProperties(a, b),
     required: [...new Set([...a.required, ...b.required])],
-    names: a.names && b.names ? a.names.filter((name) => b.names!.includes(name)) : (a.names ?? b.names),
+    names: a.names && namesOfB ? a.names.filter((name) => namesOfB.has(name)) : (a.names ?? b.names),
     additional: [...a.additional, ...b.additional],
     items: [...a.items, ...b.items],
-    prefixItems: mergePrefix(a, b),
+    prefixItems: mergePrefix(a, b, scope),
     uniqueItems: a.uniqueItems || b.uniqueItems,
-    pattern: mergeOne('pattern', a.pattern, b.pattern),
-    format: mergeOne('format', a.format, b.format),
-    multipleOf: mergeOne('multipleOf', a.multipleOf, b.multipleOf),
+    pattern: mergeOne('pattern', a.pattern, b.pattern, scope),
+    format: mergeOne('format', a.format, b.format, scope),
+    multipleOf: mergeOne('multipleOf', a.multipleOf, b.multipleOf, scope),
     hint: a.hint ?? b.hint,
     bounds: mergeBounds(a.bounds, b.bounds),
   };
+}
+
+/** How many names and items a flat schema lists. */
+function sizeOf({ values, unions, properties, required, names, additional, items, prefixItems, types }: FlatSchema): number {
+  const lists = [values, unions, required, names, additional, items, prefixItems, types];
+  return lists.reduce((sum, list) => sum + (list?.length ?? 0), Object.keys(properties).length);
 }
 
 /** `integer` stands within `number`. */
@@ -129,14 +147,14 @@ export function allowsType(types: readonly string[] | null, type: string): boole
   return types === null || types.includes(type) || (type === 'integer' && types.includes('number'));
 }
 
-function flattenOwn(schema: Record<string, unknown>): FlatSchema {
+function flattenOwn(schema: Record<string, unknown>, scope: Scope): FlatSchema {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const listed = Array.isArray(schema.enum) ? schema.enum : null;
   const values = 'const' in schema ? [schema.const] : listed;
   const tuple = Array.isArray(schema.prefixItems) ? schema.prefixItems : Array.isArray(schema.items) ? schema.items : null;
   return {
     types: typeof schema.type === 'string' ? [schema.type] : strings(schema.type),
-    values: values && 'const' in schema && listed ? values.filter((value) => hasEqual(listed, value)) : values,
+    values: values && 'const' in schema && listed ? values.filter((value) => hasEqual(listed, value, scope)) : values,
     unions: [
       ...(Array.isArray(schema.anyOf) ? [{ branches: schema.anyOf, exclusive: false }] : []),
       ...(Array.isArray(schema.oneOf) ? [{ branches: schema.oneOf, exclusive: true }] : []),
@@ -188,15 +206,15 @@ export function allOf(schemas: readonly unknown[]): unknown {
   return schemas.length === 1 ? schemas[0] : { allOf: schemas };
 }
 
-function mergePrefix(a: FlatSchema, b: FlatSchema): FlatSchema['prefixItems'] {
+function mergePrefix(a: FlatSchema, b: FlatSchema, scope: Scope): FlatSchema['prefixItems'] {
   if ((a.prefixItems && b.items.length > 0) || (b.prefixItems && a.items.length > 0)) {
     throw new NoInstance('it gives `items` and `prefixItems` in different places for one value');
   }
-  return mergeOne('prefixItems', a.prefixItems, b.prefixItems);
+  return mergeOne('prefixItems', a.prefixItems, b.prefixItems, scope);
 }
 
-function mergeOne<Value>(keyword: string, a: Value | null, b: Value | null): Value | null {
-  if (a !== null && b !== null && !isEqual(a, b)) throw new NoInstance(`it gives \`${keyword}\` twice for one value`);
+function mergeOne<Value>(keyword: string, a: Value | null, b: Value | null, scope: Scope): Value | null {
+  if (a !== null && b !== null && !isEqual(a, b, scope)) throw new NoInstance(`it gives \`${keyword}\` twice for one value`);
   return a ?? b;
 }
 
@@ -204,15 +222,18 @@ function strings(value: unknown): string[] | null {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : null;
 }
 
-export function hasEqual(values: readonly unknown[], value: unknown): boolean {
-  return values.some((other) => isEqual(other, value));
+export function hasEqual(values: readonly unknown[], value: unknown, scope: Scope): boolean {
+  return values.some((other) => isEqual(other, value, scope));
 }
 
 /** Equality as JSON Schema means it: the order of keys does not matter. */
-function isEqual(a: unknown, b: unknown): boolean {
+function isEqual(a: unknown, b: unknown, scope: Scope): boolean {
+  spendItems(scope, 1);
   if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isEqual(item, b[index]));
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isEqual(item, b[index], scope));
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
+  spendItems(scope, keys.length);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key], scope));
 }

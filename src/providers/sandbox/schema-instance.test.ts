@@ -119,6 +119,46 @@ test('references that multiply and expressions that explode end soon', () => {
   for (const schema of schemas) assert.ok(cpuMsOf(() => makeInstance(schema)) < 1_000, JSON.stringify(schema).slice(0, 100));
 });
 
+const many = (count: number, item: unknown): unknown[] => Array<unknown>(count).fill(item);
+const numbers = Array.from({ length: 40_000 }, (_, index) => index);
+
+const long: Readonly<Record<string, object>> = {
+  'many parts with a property each': {
+    allOf: Array.from({ length: 5_000 }, (_, index) => ({ properties: { [`p${index}`]: {} }, required: [`p${index}`] })),
+  },
+  'parts that are references to one long list': { allOf: many(8_000, { $ref: '#/$defs/a' }), $defs: { a: { enum: numbers } } },
+  'parts that require one long list': {
+    allOf: many(8_000, { $ref: '#/$defs/a' }),
+    $defs: { a: { required: numbers.slice(0, 15_000).map(String) } },
+  },
+  'two lists that have nothing in common': { allOf: [{ enum: numbers.slice(0, 20_000) }, { enum: numbers.slice(20_000) }] },
+  'closed objects': {
+    allOf: many(2, {
+      properties: Object.fromEntries(numbers.slice(0, 9_000).map((name) => [name, 1])),
+      additionalProperties: false,
+    }),
+  },
+  'tuples that are equal': {
+    prefixItems: numbers,
+    allOf: many(3_000, { $ref: '#/$defs/a' }),
+    $defs: { a: { prefixItems: [...numbers] } },
+  },
+  'branches that are references to one long list': { oneOf: many(5_000, { $ref: '#/$defs/a' }), $defs: { a: { enum: numbers } } },
+  'a long text and many bounds': { oneOf: [{ const: 'x'.repeat(100_000) }, ...many(6_000, { minLength: 100_001 })] },
+  'a long reference to nothing': { anyOf: many(5_000, { $ref: '#/$defs/a' }), $defs: { a: { $ref: `#${'/a'.repeat(50_000)}` } } },
+  'many copies of a long value': { type: 'array', minItems: 10_000, items: { const: 'x'.repeat(200_000) } },
+  'many texts of a long pattern': { type: 'array', minItems: 10_000, items: { type: 'string', pattern: 'x'.repeat(200_000) } },
+  'many long examples': { type: 'array', minItems: 10_000, items: { type: 'string', default: 'x'.repeat(200_000) } },
+  'many long texts': { type: 'array', minItems: 10_000, items: { type: 'string', minLength: 10_000 } },
+};
+
+for (const [name, schema] of Object.entries(long)) {
+  test(`a schema of a quarter of a megabyte ends soon: ${name}`, () => {
+    const tookMs = cpuMsOf(() => JSON.stringify(makeInstance(schema)));
+    assert.ok(tookMs < 500, `${Math.round(tookMs)} ms of CPU time`);
+  });
+}
+
 const scalar = fc.oneof(
   fc.record(
     { type: fc.constant('string'), minLength: fc.nat(9), maxLength: fc.integer({ min: 5, max: 20 }) },

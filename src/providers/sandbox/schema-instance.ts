@@ -7,6 +7,7 @@ import {
   flatten,
   merge,
   NoInstance,
+  spendItems,
   TooLarge,
   type Bounds,
   type FlatSchema,
@@ -58,7 +59,7 @@ function makeFlat(schema: FlatSchema, scope: Scope, place: Place): unknown {
 /** Tries the branches in order. In a `oneOf`, a value that another branch could match as well will not do. */
 function makeFromUnion(rest: FlatSchema, union: FlatSchema['unions'][number], scope: Scope, place: Place): unknown {
   return firstThatWorks([...union.branches.entries()], ([index, branch]) => {
-    const value = makeFlat(merge(rest, flatten(branch, scope)), scope, { ...place, depth: place.depth - 1 });
+    const value = makeFlat(merge(rest, flatten(branch, scope), scope), scope, { ...place, depth: place.depth - 1 });
     const others = union.exclusive ? union.branches.toSpliced(index, 1) : [];
     if (others.some((other) => mayMatch(other, value, scope)))
       throw new NoInstance('no value fits exactly one branch of its `oneOf`');
@@ -73,7 +74,9 @@ function makeFromValues(schema: FlatSchema, values: readonly unknown[], scope: S
   const bounds = toBoundSchema(schema);
   const fitting = values.filter((value) => mayMatch(bounds, value, scope));
   if (fitting.length === 0) throw new NoInstance('none of the values of an `enum` or `const` fits the rest of it');
-  return fitting[variant % fitting.length];
+  const value = fitting[variant % fitting.length];
+  spendItems(scope, JSON.stringify(value).length);
+  return value;
 }
 
 function toBoundSchema({ types, bounds, multipleOf }: FlatSchema): Record<string, unknown> {
@@ -101,6 +104,7 @@ function hasArrayRules({ items, prefixItems, uniqueItems }: FlatSchema): boolean
 
 function makeOfType(type: string, schema: FlatSchema, scope: Scope, place: Place): unknown {
   const hint = usableHint(type, schema, scope, place);
+  if (typeof hint === 'string') spendItems(scope, hint.length);
   if (hint !== undefined) return hint;
   switch (type) {
     case 'object':
@@ -108,7 +112,7 @@ function makeOfType(type: string, schema: FlatSchema, scope: Scope, place: Place
     case 'array':
       return makeArray(schema, scope, place);
     case 'string':
-      return makeString(schema, place);
+      return makeString(schema, scope, place);
     case 'integer':
     case 'number':
       return makeNumber(type === 'integer', schema, place);
@@ -159,8 +163,7 @@ function makeArray(schema: FlatSchema, scope: Scope, place: Place): unknown[] {
     const item = prefixItems && index < prefixItems.length ? prefixItems[index] : allOf(items);
     values.push(make(item, scope, { depth: place.depth - 1, variant: schema.uniqueItems ? index : place.variant }));
   }
-  const different = new Set(values.map((value) => JSON.stringify(value)));
-  if (schema.uniqueItems && different.size < length)
+  if (schema.uniqueItems && new Set(values.map((value) => JSON.stringify(value))).size < length)
     throw new NoInstance('the sandbox finds too few different items for its `uniqueItems`');
   return values;
 }
@@ -179,7 +182,14 @@ const formats: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-function makeString({ pattern, format, bounds }: FlatSchema, { variant }: Place): string {
+function makeString(schema: FlatSchema, scope: Scope, place: Place): string {
+  spendItems(scope, schema.pattern?.length ?? 0);
+  const text = makeText(schema, place);
+  spendItems(scope, text.length);
+  return text;
+}
+
+function makeText({ pattern, format, bounds }: FlatSchema, { variant }: Place): string {
   const min = Math.max(bounded(bounds.minLength), 0);
   if (min > bounds.maxLength) throw new NoInstance('it wants a longer string than it allows');
   if (pattern !== null) return makeMatch(pattern, { min, max: bounds.maxLength });
@@ -200,7 +210,7 @@ function makeNumber(isInteger: boolean, { bounds, multipleOf }: FlatSchema, { va
   if (isInteger && step !== null && !Number.isInteger(step)) throw new NoInstance('it wants whole multiples of a fraction');
   const value = step === null ? pickBetween(bounds) + variant : pickMultiple(step, bounds, variant);
   const schema = { ...bounds, ...(multipleOf === null ? {} : { multipleOf }) };
-  if (!mayMatch(schema, value, { root: schema, steps: 1 })) throw new NoInstance('its bounds leave no number');
+  if (!mayMatch(schema, value, { root: schema, steps: 2 })) throw new NoInstance('its bounds leave no number');
   return value;
 }
 

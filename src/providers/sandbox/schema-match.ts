@@ -1,7 +1,7 @@
 // Whether a value can match a JSON schema. What it does not work out (patterns, formats, rare keywords) counts as matching: `false`
 // is certain, `true` is not. Patterns are left out on purpose: a stranger's expression on a stranger's text can run for hours.
 import { isObject } from '../../lib/json.ts';
-import { allowsType, hasEqual, resolveReference, spend, TooLarge, type Scope } from './schema-flatten.ts';
+import { allowsType, hasEqual, resolveReference, spend, spendItems, TooLarge, type Scope } from './schema-flatten.ts';
 
 const depthMax = 256;
 
@@ -14,15 +14,16 @@ export function mayMatch(schema: unknown, value: unknown, scope: Scope, depth = 
   const matches = (part: unknown, of: unknown = value) => mayMatch(part, of, scope, depth + 1);
   if (typeof schema.$ref === 'string' && !matches(resolveReference(schema.$ref, scope))) return false;
   if (!mayBeOfType(schema.type, value)) return false;
-  if ('const' in schema && !hasEqual([schema.const], value)) return false;
-  if (Array.isArray(schema.enum) && !hasEqual(schema.enum, value)) return false;
+  if ('const' in schema && !hasEqual([schema.const], value, scope)) return false;
+  if (Array.isArray(schema.enum) && !hasEqual(schema.enum, value, scope)) return false;
   if (Array.isArray(schema.allOf) && !schema.allOf.every((part) => matches(part))) return false;
   if (Array.isArray(schema.anyOf) && !schema.anyOf.some((part) => matches(part))) return false;
   if (Array.isArray(schema.oneOf) && !schema.oneOf.some((part) => matches(part))) return false;
   if (typeof value === 'number') return isWithin(schema, value, ['minimum', 'maximum']) && isMultiple(schema, value);
-  if (typeof value === 'string') return isWithin(schema, Array.from(value).length, ['minLength', 'maxLength']);
+  if (typeof value === 'string') return isAsLong(schema, value, scope);
   if (Array.isArray(value))
     return isWithin(schema, value.length, ['minItems', 'maxItems']) && itemsMayMatch(schema, value, matches);
+  if (Array.isArray(schema.required)) spendItems(scope, schema.required.length);
   return !isObject(value) || objectMayMatch(schema, value, matches);
 }
 
@@ -46,6 +47,13 @@ function isWithin(schema: Record<string, unknown>, amount: number, [min, max]: r
   if (min !== 'minimum') return true;
   if (typeof exclusiveMinimum === 'number' && amount <= exclusiveMinimum) return false;
   return typeof exclusiveMaximum !== 'number' || amount < exclusiveMaximum;
+}
+
+/** Counts characters, which takes long of a long text, only where there is a bound. */
+function isAsLong(schema: Record<string, unknown>, text: string, scope: Scope): boolean {
+  if (schema.minLength === undefined && schema.maxLength === undefined) return true;
+  spendItems(scope, text.length);
+  return isWithin(schema, Array.from(text).length, ['minLength', 'maxLength']);
 }
 
 function isMultiple({ multipleOf }: Record<string, unknown>, value: number): boolean {
