@@ -16,6 +16,7 @@ import { resolveStorage } from './storage.ts';
 import { resolveStripe, stripeWarnings } from './stripe.ts';
 import { plainDatabaseWarnings, plainProviderWarnings } from './unencrypted.ts';
 import { webAddressProblem } from './web-address.ts';
+import { withoutTrailing } from '../lib/without-trailing.ts';
 
 export type ConfigSource = {
   readonly env: Environment;
@@ -112,7 +113,7 @@ function portFrom(port: string): number {
 
 function publicUrlOf(faultAt: FaultAt, url: string | null): string | null {
   const problem = url === null ? null : webAddressProblem(url);
-  if (problem === null) return url?.replace(/\/+$/u, '') ?? null;
+  if (problem === null) return url === null ? null : withoutTrailing(url, '/');
   throw faultAt(['server', 'public_url'], {
     problem,
     remedy: 'Write the address clients use, such as `https://llm.example.com`.',

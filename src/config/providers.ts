@@ -7,6 +7,7 @@ import type { ToolPricesEntry } from './model-schema.ts';
 import { checkToolPrices } from './models.ts';
 import type { ConfigFile, ProviderConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
+import { withoutTrailing } from '../lib/without-trailing.ts';
 
 type ProviderEntry = ConfigFile['providers'][string];
 /** As in the file: this word instead of a key means that the provider wants none. */
@@ -127,7 +128,7 @@ function addressFrom(env: Environment, { addressVariable }: KnownProvider): stri
 }
 
 function withoutSlash(address: string): string {
-  return address.replace(/\/+$/u, '');
+  return withoutTrailing(address, '/');
 }
 
 /**

@@ -210,7 +210,7 @@ export const ConfigFile = Type.Object(
               'The mail server: `smtp://user:password@host:587`, which changes to TLS, or `smtps://user:password@host:465`. Special characters in the password are written as %40 and the like.',
           }),
           from: Type.String({
-            pattern: '^[^\\r\\n]*[^\\s@<>]+@[^\\s@<>]+>?$',
+            pattern: '^[^\\r\\n]*[^\\s@<>]@[^\\s@<>]+>?$',
             description: 'What stands in From: `Tollgate <no-reply@example.com>`.',
           }),
         },

@@ -4,6 +4,7 @@ import type { Config, ConfigFile, OidcConfig, SmtpConfig } from './schema.ts';
 import { ConfigError } from './config-error.ts';
 import { webAddressProblem } from './web-address.ts';
 import { isLoopback } from './unencrypted.ts';
+import { withoutTrailing } from '../lib/without-trailing.ts';
 
 /** null: there is no mail server. Throws ConfigError. */
 export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment): SmtpConfig | null {
@@ -17,7 +18,7 @@ export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment):
       remedy: 'Write a password with special characters percent-encoded: %40 for an @.',
     });
   }
-  if (from === undefined || !/[^\s@<>]+@[^\s@<>]+>?$/u.test(from)) {
+  if (from === undefined || !/[^\s@<>]@[^\s@<>]+>?$/u.test(from)) {
     throw faultOf(faultAt, 'SMTP_FROM', {
       problem: 'must be the address that e-mails come from, beside SMTP_URL',
       remedy: 'Set it to an address such as no-reply@example.com, or write `smtp.from`.',
@@ -32,7 +33,7 @@ export function resolveOidc({ fields, faultAt }: FieldValues, env: Environment):
   if (given === null) return null;
   const problem =
     webAddressProblem(given.issuer) ?? (isPrivateEnough(given.issuer) ? null : 'must begin with https://; got http://');
-  if (problem === null) return { ...given, issuer: given.issuer.replace(/\/+$/u, '') };
+  if (problem === null) return { ...given, issuer: withoutTrailing(given.issuer, '/') };
   throw faultOf(faultAt, env['OIDC_ISSUER'] ? 'OIDC_ISSUER' : ['oidc', 'issuer'], {
     problem,
     remedy: 'Write the address that the provider calls its issuer, such as `https://accounts.google.com`.',

@@ -73,17 +73,20 @@ export function withoutProvider(
 /** Takes out what names the operator at its provider: keys, addresses, organisations, mail addresses. */
 export function scrub(message: string): string {
   return cutBetweenWords(message)
-    .replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
+    .replaceAll(/\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>)\]]+/gi, '[address removed]')
     .replaceAll(/\bBearer\s+\S+/gi, '[key removed]')
     .replaceAll(/\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g, '[key removed]')
     .replaceAll(/\b(?:org|proj|project|user|acct|wrkspc|req)[-_](?=[\w-]*\d)[\w-]{8,}/g, '[id removed]')
-    .replaceAll(/[\w.+-]+@[\w-]+\.[\w.]+/g, '[address removed]')
-    .replaceAll(/\b(?:www\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|ai|dev)(?:\/[^\s"'<>)\]]*)?/gi, '[address removed]')
+    .replaceAll(/[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]+/g, '[address removed]')
+    .replaceAll(
+      /\b(?:www\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}\.(?:com|org|net|io|ai|dev)(?:\/[^\s"'<>)\]]*)?/gi,
+      '[address removed]',
+    )
     .slice(0, messageCharactersMax)
     .trim();
 }
 
-/** What is looked through: the expressions above take seconds for megabytes, which an upstream that quotes its request may send. */
+/** What is looked through: an upstream that quotes its request may send megabytes. */
 const scrubbedCharactersMax = 2 * messageCharactersMax;
 
 /** The word at the cut goes too, unless it is all there is: half a key would not be known for one. */

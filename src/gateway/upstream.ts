@@ -5,6 +5,7 @@ import { Pool, type Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Exchange } from './upstream-exchange.ts';
+import { withoutTrailing } from '../lib/without-trailing.ts';
 
 export { UpstreamBroken } from './upstream-failure.ts';
 
@@ -108,7 +109,7 @@ function destinationOf(destinations: Map<string, Destination>, call: UpstreamCal
   // The provider has moved: what runs on the old connections comes to its end there.
   void known?.pool.close();
   const { origin, pathname } = new URL(provider.baseUrl);
-  const destination = { provider, pool: openPool(origin, timeouts), prefix: pathname.replace(/\/+$/, '') };
+  const destination = { provider, pool: openPool(origin, timeouts), prefix: withoutTrailing(pathname, '/') };
   destinations.set(key, destination);
   return destination;
 }

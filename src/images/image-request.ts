@@ -5,6 +5,7 @@ import type { ImageFormat, ImageModel, ImageQuality, ImageResolution, PixelSize 
 import { compileSchema } from '../lib/schema.ts';
 import { checkFamilyParameters, type FamilyChoice } from './family-parameters.ts';
 import { ignoredFieldsOf, refuseFields } from './request-fields.ts';
+import { addressText } from '../lib/address-text.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -51,7 +52,7 @@ const optionalText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 const RequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
   prompt: Type.String({ minLength: 1 }),
-  images: Type.Optional(Type.Union([Type.Array(Type.String({ minLength: 1 })), Type.Null()])),
+  images: Type.Optional(Type.Union([Type.Array(addressText({ minLength: 1 })), Type.Null()])),
   n: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
   size: optionalText,
   quality: optionalText,

@@ -1,5 +1,6 @@
 // Money is whole microdollars (USD × 10⁻⁶) as safe integers; prices are whole picodollars (USD × 10⁻¹²) a token.
 // Nothing here rounds silently: the one rounding of a charge is `roundUpToMicro`.
+import { withoutTrailing } from './without-trailing.ts';
 
 declare const microsBrand: unique symbol;
 declare const picosBrand: unique symbol;
@@ -65,7 +66,7 @@ export function roundUpToMicro(picodollars: bigint): Micros {
 /** Microdollars as a plain dollar amount: 1 234 500 → "1.2345". */
 export function formatUsd(value: Micros): string {
   const text = String(Math.abs(value)).padStart(7, '0');
-  const fraction = text.slice(-6).replace(/0+$/, '').padEnd(2, '0');
+  const fraction = withoutTrailing(text.slice(-6), '0').padEnd(2, '0');
   return `${value < 0 ? '-' : ''}${text.slice(0, -6)}.${fraction}`;
 }
 
@@ -77,5 +78,5 @@ export function floorToCents(value: Micros): number {
 /** `String` writes very small and very large numbers with an exponent, which the pattern above would refuse. */
 function decimalText(value: number): string {
   const text = String(value);
-  return text.includes('e') ? value.toFixed(7).replace(/0+$/, '') : text;
+  return text.includes('e') ? withoutTrailing(value.toFixed(7), '0') : text;
 }

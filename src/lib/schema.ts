@@ -42,6 +42,8 @@ type JsonSchema = {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** What is said of a text that does not match; left out: the pattern. */
+  readonly mismatch?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
@@ -117,12 +119,13 @@ function findNumberProblem(schema: JsonSchema, value: number, path: string): Sch
 }
 
 function findStringProblem(schema: JsonSchema, value: string, path: string): SchemaProblem | null {
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, mismatch } = schema;
   if (value.length < minLength)
     return { path, message: minLength === 1 ? 'must not be empty' : `must have at least ${count(minLength, 'character')}` };
   if (value.length > maxLength)
     return { path, message: `must have at most ${count(maxLength, 'character')}; got ${value.length}` };
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) return { path, message: `must match ${pattern}` };
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+    return { path, message: mismatch ?? `must match ${pattern}` };
   return null;
 }
 

@@ -1,4 +1,5 @@
 // The address of a found page: whether it may be shown, whose it is, and which others mean the same page.
+import { withoutTrailing } from '../lib/without-trailing.ts';
 
 export type PageAddress = {
   readonly url: string;
@@ -30,5 +31,5 @@ export function readPageAddress(text: string): PageAddress | null {
  */
 function keyOf(url: URL): string {
   const parameters = [...url.searchParams].filter(([name]) => !trackingParameters.test(name));
-  return `${url.host}${url.pathname.replace(/\/+$/u, '')}?${new URLSearchParams(parameters).toString()}`;
+  return `${url.host}${withoutTrailing(url.pathname, '/')}?${new URLSearchParams(parameters).toString()}`;
 }

@@ -1,6 +1,7 @@
 // Passwords at rest: argon2id, written with its parameters and salt so that these may be raised later.
 import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from 'node:crypto';
 import { promisify } from 'node:util';
+import { withoutTrailing } from '../lib/without-trailing.ts';
 
 export const passwordCharactersMin = 10;
 export const passwordCharactersMax = 256;
@@ -75,5 +76,5 @@ async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 function unpadded(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return withoutTrailing(bytes.toString('base64'), '=');
 }

@@ -159,7 +159,7 @@ test('SIGTERM lets an open stream finish and ends the program with 0; one more, 
   const { pid } = gateway.program;
   const killed = gateway.program.terminate();
   let code: number | null | undefined;
-  void killed.then((ended) => (code = ended));
+  void killed.then((status) => (code = status));
   await portClosed(gateway);
   await until(() => {
     // For a second they are taken for the first.

@@ -3,17 +3,18 @@
 // https://platform.openai.com/docs/api-reference/chat/create
 import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
+import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
 import { optional, unknownKind } from '../schema-parts.ts';
 
 const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() });
 const ImagePart = Type.Object({
   type: Type.Literal('image_url'),
-  image_url: Type.Object({ url: Type.String({ minLength: 1 }), detail: optional(Type.String()) }),
+  image_url: Type.Object({ url: addressText({ minLength: 1 }), detail: optional(Type.String()) }),
 });
 const FilePart = Type.Object({
   type: Type.Literal('file'),
   file: Type.Object({
-    file_data: optional(Type.String()),
+    file_data: optional(dataOrAddressText()),
     file_id: optional(Type.String()),
     filename: optional(Type.String()),
   }),

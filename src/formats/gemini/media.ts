@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, MediaSource } from '../../canonical/request.ts';
 import type { JsonObject } from '../format.ts';
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 
 /** Throws ApiError on a document that Gemini reads in no form (it takes PDF and text), and on an address that is not the caller's to give. */
 export function writeMedia(part: ImagePart | DocumentPart): JsonObject {
@@ -21,7 +22,7 @@ const refusedHosts = /(?:^|\.)(?:youtube\.com|youtube-nocookie\.com|youtu\.be|go
 
 /** Google's public storage is a web server like any other. */
 function publicAddress(url: string): string {
-  const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.+$/, '') : null;
+  const host = URL.canParse(url) ? withoutTrailing(new URL(url).hostname, '.') : null;
   if (host !== null && (host === 'storage.googleapis.com' || !refusedHosts.test(host))) return url;
   throw invalidRequest(
     null,

@@ -1,6 +1,7 @@
 // What a Messages request must look like. Unknown fields, blocks, sources and typed tools pass: the straight path hands them on as they
 // are. The official types are those of the npm package `@anthropic-ai/sdk` (resources/beta/messages/messages.d.ts, read 2026-11-20).
 import { Type, type Static } from 'typebox';
+import { addressText } from '../../lib/address-text.ts';
 import { optional, unknownKind } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
@@ -10,7 +11,7 @@ const cacheControl = optional(
 );
 
 const base64Source = Type.Object({ type: Type.Literal('base64'), media_type: Type.String(), data: Type.String() });
-const urlSource = Type.Object({ type: Type.Literal('url'), url: Type.String({ minLength: 1 }) });
+const urlSource = Type.Object({ type: Type.Literal('url'), url: addressText({ minLength: 1 }) });
 const plainTextSource = Type.Object({ type: Type.Literal('text'), media_type: optional(Type.String()), data: Type.String() });
 const contentSource = Type.Object({
   type: Type.Literal('content'),

@@ -2,6 +2,7 @@
 // The official types are those of the npm package `openai` (resources/responses/responses.d.ts, read 2026-11-20).
 import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
+import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
 import { optional, unknownKind } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
@@ -14,14 +15,14 @@ const textPart = Type.Object({
 const refusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.String() });
 const imagePart = Type.Object({
   type: Type.Literal('input_image'),
-  image_url: optional(Type.String()),
+  image_url: optional(addressText()),
   file_id: optional(Type.String()),
   detail: optional(Type.String()),
 });
 const filePart = Type.Object({
   type: Type.Literal('input_file'),
-  file_data: optional(Type.String()),
-  file_url: optional(Type.String()),
+  file_data: optional(dataOrAddressText()),
+  file_url: optional(addressText()),
   file_id: optional(Type.String()),
   filename: optional(Type.String()),
 });

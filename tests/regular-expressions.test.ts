@@ -1,0 +1,144 @@
+// Every regular expression of `src/` takes time that grows with its text, not with the square of it: one that does not is a stall for
+// everybody, as soon as a stranger writes the text. They are found by parsing the sources, so that a new one is timed from its first day.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseAst } from 'rolldown/parseAst';
+import { makeMatch } from '../src/providers/sandbox/pattern-instance.ts';
+import { cpuMsOf } from './support/cpu-time.ts';
+
+type Expression = { readonly source: string; readonly flags: string; readonly place: string };
+type Node = Readonly<Record<string, unknown>> & { readonly type: string; readonly start: number };
+
+const root = join(import.meta.dirname, '..', 'src');
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value;
+}
+
+/** Literals, `new RegExp('…')`, and the patterns of schemas. What is put together while the program runs is not seen. */
+function expressionsOf(node: Node, at: (start: number) => string): Expression[] {
+  const found: Expression[] = [];
+  const add = (source: string, flags: string) => found.push({ source, flags, place: at(node.start) });
+  const literal = node['regex'] as { readonly pattern: string; readonly flags: string } | null | undefined;
+  if (node.type === 'Literal' && literal) add(literal.pattern, literal.flags);
+  const [first, second] = (node['arguments'] ?? []) as Node[];
+  const isRegExp = (node['callee'] as { name?: string } | undefined)?.name === 'RegExp';
+  if (isRegExp && typeof first?.['value'] === 'string')
+    add(first['value'], typeof second?.['value'] === 'string' ? second['value'] : '');
+  const key = node['key'] as { name?: string } | undefined;
+  const value = node['value'] as { value?: unknown } | undefined;
+  if (node.type === 'Property' && key?.name === 'pattern' && typeof value?.value === 'string') add(value.value, 'u');
+  for (const child of Object.values(node).flat()) if (isNode(child)) found.push(...expressionsOf(child, at));
+  return found;
+}
+
+function readExpressions(): Expression[] {
+  const files = globSync('**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+  const all = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const program = parseAst(text, { lang: 'ts' }) as unknown as Node;
+    return expressionsOf(program, (start) => `${file}:${text.slice(0, start).split('\n').length}`);
+  });
+  return [...new Map(all.map((one) => [`/${one.source}/${one.flags}`, one])).values()];
+}
+
+/** What may be repeated to keep an expression busy: each sign that it speaks of, and some that many speak of. */
+function pumpsOf(source: string): string[] {
+  const escaped: Readonly<Record<string, string>> = { s: ' ', S: 'a', w: 'a', W: '-', d: '0', D: 'a', n: '\n', r: '\r', t: '\t' };
+  const signs = [...source.matchAll(/\\([a-zA-Z])|\\?([^\\])/g)].map(([, letter, sign]) =>
+    letter === undefined ? sign! : (escaped[letter] ?? ''),
+  );
+  const single = [...new Set([...signs, 'a', '0', ' ', '.', '-'])].filter((sign) => sign !== '');
+  const few = single.filter((sign) => /[^a-zA-Z0-9]/.test(sign)).slice(0, 6);
+  return [...single.slice(0, 24), ...few.flatMap((sign) => [`a${sign}`, `${sign}a`, `0${sign}`])];
+}
+
+/** The beginnings of a text that matches: what an expression must have read before its slow part. */
+function beginningsOf(source: string): string[] {
+  const plain = source.replaceAll(/\(\?<?[=!][^)]*\)/g, '').replaceAll(/\(\?<\w+>/g, '(');
+  const match = matchOf(plain) ?? '';
+  const ends = [
+    0,
+    1,
+    2,
+    3,
+    match.length - 1,
+    match.length,
+    ...[...match.matchAll(/[^a-zA-Z0-9]/g)].map(({ index }) => index + 1),
+  ];
+  return [...new Set(ends.filter((end) => end >= 0).map((end) => match.slice(0, end)))].slice(0, 12);
+}
+
+function matchOf(source: string): string | null {
+  try {
+    return makeMatch(source, { min: 0, max: 200 });
+  } catch {
+    return null;
+  }
+}
+
+/** As it is used: all matches of one with `g`, else the first. */
+function msOf({ source, flags }: Expression, text: string): number {
+  const expression = new RegExp(source, flags);
+  return cpuMsOf(() => {
+    if (flags.includes('g')) text.replaceAll(expression, '');
+    else expression.test(text);
+  });
+}
+
+const leastOf = (times: number, measure: () => number) => Math.min(...Array.from({ length: times }, measure));
+
+/** Also one that explodes is told before it takes long. */
+const sizes = [24, 256, 2_048];
+/** For all of the middle size: a quadratic one takes some milliseconds. */
+const quickMs = 0.4;
+const factor = 8;
+/** Of a linear expression about 8, of a quadratic one 64. */
+const growthMax = 20;
+
+/** How slow it is on that text, in words; null: it is quick. */
+function slownessOf(expression: Expression, textOf: (size: number) => string): string | null {
+  for (const size of sizes) {
+    if (msOf(expression, textOf(size)) < 50) continue;
+    const tookMs = leastOf(3, () => msOf(expression, textOf(size)));
+    if (tookMs >= 50) return `${Math.round(tookMs)} ms for ${size} signs`;
+  }
+  const small = sizes.at(-1)!;
+  if (leastOf(3, () => msOf(expression, textOf(small))) < quickMs) return null;
+  const times = [small, small * factor].map((size) => leastOf(5, () => msOf(expression, textOf(size)))) as [number, number];
+  const growth = times[1] / times[0];
+  return growth > growthMax ? `${Math.round(growth)} times the CPU time for ${factor} times the length` : null;
+}
+
+function slowTextOf(expression: Expression): string | null {
+  for (const beginning of beginningsOf(expression.source)) {
+    for (const pump of pumpsOf(expression.source)) {
+      for (const end of ['', '\0', 'a']) {
+        const slowness = slownessOf(expression, (size) => beginning + pump.repeat(Math.ceil(size / pump.length)) + end);
+        if (slowness !== null)
+          return `${JSON.stringify(beginning)} + ${JSON.stringify(pump)} × n + ${JSON.stringify(end)}: ${slowness}`;
+      }
+    }
+  }
+  return null;
+}
+
+test('the timing tells quadratic and exploding expressions from linear ones', () => {
+  const tried = (source: string) => slowTextOf({ source, flags: '', place: '' });
+  for (const source of ['\\.+$', '\\s+$', '^(a+)+$', '^(.*)x(.*)y$', 'x[abx]*y']) assert.notEqual(tried(source), null, source);
+  for (const source of ['^\\.+', '^data:[a-z]+;base64,', '[^a-z]', '^\\d+(?:\\.\\d+)?$'])
+    assert.equal(tried(source), null, source);
+});
+
+test('every regular expression of src/ is linear in its text', (t) => {
+  const expressions = readExpressions();
+  assert.ok(expressions.length > 120, `only ${expressions.length} were found`);
+  const slow = expressions.flatMap((expression) => {
+    const text = slowTextOf(expression);
+    return text === null ? [] : [`${expression.place} /${expression.source}/${expression.flags} on ${text}`];
+  });
+  t.diagnostic(`${expressions.length} expressions`);
+  assert.deepEqual(slow, []);
+});
