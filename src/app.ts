@@ -32,7 +32,7 @@ import type { Logger } from './lib/log.ts';
 import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
-import { Overload } from './server/overload.ts';
+import { memoryShareBytes, Overload } from './server/overload.ts';
 import { openUsers } from './server/dashboard-api/users.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
@@ -77,7 +77,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const kept = { database, secret, clock, onError: report('kept answers cannot be read or tidied up; it is tried again') };
   const alone = report('rate limits cannot be shared; each gateway has its own');
   const limits = openLimits({ database, owner, clock, databaseTime, onError: alone });
-  const upstreams = createUpstreams({ clock });
+  const { answer_bytes: answerBytes, memory_bytes: memoryBytes } = config.overload;
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax: memoryShareBytes(answerBytes, memoryBytes) });
   const routing = createRouting(config, { log, clock });
   const activity = new Activity({ database, clock, onError: report('activity cannot be written; it is tried again') });
   const gateway: Gateway = {

@@ -136,6 +136,11 @@ export const ConfigFile = Type.Object(
           description:
             'The most that bodies of requests may take together while they arrive; what goes beyond it is refused with a 503. `null`: an eighth of the memory bound.',
         }),
+        answer_bytes: Type.Union([Type.Integer({ minimum: 1_024 }), Type.Null()], {
+          default: null,
+          description:
+            'The most that whole answers of providers may take together while they are read, those up to 256 KB aside. What finds no room waits, unread; one at a time is always read. `null`: an eighth of the memory bound.',
+        }),
       },
       section,
     ),

@@ -31,7 +31,7 @@ function healthAt(nowMs: () => number): RouteHealth {
 async function start(t: TestContext, names: readonly string[], settings = ''): Promise<Started> {
   const upstream = await local.startUpstream(t);
   const clock = new TestClock();
-  const upstreams = createUpstreams({ clock });
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax: Infinity });
   t.after(upstreams.close);
   const logged: Logged[] = [];
   const write = (level: string) => (fields: object | string) => void logged.push({ level, ...(fields as Omit<Logged, 'level'>) });

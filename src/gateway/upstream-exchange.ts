@@ -4,13 +4,14 @@
 import type { Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Clock } from '../lib/clock.ts';
+import { type LargeAnswer, type LargeAnswers, smallAnswerBytes } from './large-answers.ts';
 import { planBody, readBody, type AnswerHead } from './upstream-answer.ts';
 import { ChunkQueue } from './upstream-chunks.ts';
 import { failureOf, isOurs, makeFailure, overdue, silent, stopped, unanswered, UpstreamBroken } from './upstream-failure.ts';
 import type { UpstreamCall, UpstreamReply, UpstreamTimeouts } from './upstream.ts';
 
 type Controller = Dispatcher.DispatchController;
-type ExchangeOptions = { readonly open: Set<Exchange>; readonly clock: Clock };
+type ExchangeOptions = { readonly open: Set<Exchange>; readonly clock: Clock; readonly large: LargeAnswers };
 
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<UpstreamReply>;
@@ -22,6 +23,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
   readonly #timeouts: UpstreamTimeouts;
   readonly #clock: Clock;
+  readonly #large: LargeAnswers;
   readonly #open: Set<Exchange>;
   readonly #deadlineMs: number;
   /** When a silence of the upstream becomes too long. */
@@ -33,9 +35,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #body: Buffer[] = [];
   #bytes = 0;
   #bytesMax = 0;
+  /** Among the large answers; null: it is small. */
+  #place: LargeAnswer | null = null;
 
   /** `open`: where the exchange stands while it runs. */
-  constructor({ stream, signal, timeouts, answer, answerBytesMax }: UpstreamCall, { open, clock }: ExchangeOptions) {
+  constructor({ stream, signal, timeouts, answer, answerBytesMax }: UpstreamCall, { open, clock, large }: ExchangeOptions) {
     const { promise, resolve, reject } = Promise.withResolvers<UpstreamReply>();
     this.reply = promise;
     this.#resolve = resolve;
@@ -46,6 +50,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#signal = signal;
     this.#timeouts = timeouts;
     this.#clock = clock;
+    this.#large = large;
     this.#deadlineMs = clock.elapsedMs() + timeouts.total_ms;
     this.#open = open;
     open.add(this);
@@ -90,9 +95,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Controller, chunk: Buffer): void {
     if (!this.#isRunning) return;
     this.#expectMore();
-    if (!this.#chunks) return this.#collect(chunk);
-    if (this.#chunks.push(chunk)) return;
-    // The silence is ours: nobody reads.
+    if (this.#chunks ? this.#chunks.push(chunk) : this.#collect(chunk)) return;
+    // The silence is ours: nobody reads, or there is no room.
     this.#silenceEndsMs = Infinity;
     controller.pause();
   }
@@ -139,10 +143,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve({ kind: 'stream', chunks: this.#chunks });
   }
 
-  #collect(chunk: Buffer): void {
+  /** Returns false when the answer is to pause until `#resume`. */
+  #collect(chunk: Buffer): boolean {
     this.#body.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes <= this.#bytesMax) return;
+    if (this.#bytes <= this.#bytesMax) return this.#bytes <= smallAnswerBytes || this.#takeRoom(chunk.length);
+    this.#endTooLong();
+    return true;
+  }
+
+  #takeRoom(bytes: number): boolean {
+    if (this.#place) return this.#place.take(bytes);
+    this.#place = this.#large.open(() => this.#resume());
+    return this.#place.take(this.#bytes);
+  }
+
+  #endTooLong(): void {
     if (!this.#isErrorAnswer()) return this.#stop(makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`));
     // The beginning of an error says enough.
     this.#finish();
@@ -183,5 +199,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isRunning = false;
     this.#open.delete(this);
     this.#signal.removeEventListener('abort', this);
+    this.#place?.close();
   }
 }

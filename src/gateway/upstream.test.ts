@@ -8,12 +8,14 @@ import { setImmediate } from 'node:timers/promises';
 import { isPending } from '../../tests/support/is-pending.ts';
 import { TestClock } from '../../tests/support/test-clock.ts';
 import { readOwnAnswer } from '../../tests/support/recordings.ts';
+import { until } from '../../tests/support/until.ts';
 import * as local from '../../tests/support/upstream.ts';
 import { createUpstreams, UpstreamBroken } from './upstream.ts';
 import type { UpstreamCall, UpstreamFailed, UpstreamReply, Upstreams, UpstreamTimeouts } from './upstream.ts';
 
 const timeouts: UpstreamTimeouts = { connect_ms: 5_000, first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 60_000 };
 const path = '/v1/chat/completions';
+const largeAnswerBytesMax = 1_000_000;
 const frame = 'data: {"x":1}\n\n';
 
 type Sender = {
@@ -29,7 +31,7 @@ async function start(t: TestContext, ...scripts: local.Script[]): Promise<Sender
   const [script = local.hang, ...others] = scripts;
   upstream.on(path, script, ...others);
   const clock = new TestClock();
-  const upstreams = createUpstreams({ clock });
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax });
   t.after(upstreams.close);
   return {
     upstream,
@@ -264,7 +266,7 @@ test('what is not HTTP at all is unreadable', async (t) => {
   );
   await once(server, 'listening');
   t.after(() => server.close());
-  const upstreams = createUpstreams({ clock: new TestClock() });
+  const upstreams = createUpstreams({ clock: new TestClock(), largeAnswerBytesMax });
   t.after(upstreams.close);
   const { failure } = await failed(upstreams.send(callTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)));
   assert.equal(failure.kind, 'unreadable', failure.message);
@@ -282,6 +284,45 @@ test('an answer over 64 MiB is given up', async (t) => {
   const { failure } = await failed(send());
   assert.deepEqual([failure.kind, failure.message], ['unreadable', `the answer is over ${64 * 1024 * 1024} bytes`]);
   assert.equal(await upstream.requests[0]?.ended, 'aborted');
+});
+
+const longAnswer = Buffer.from(JSON.stringify({ x: 'y'.repeat(24 * 1024 * 1024) }));
+const asJson = { headers: { 'content-type': 'application/json' } };
+
+test('large answers that come at once are read one after the other beyond the bound, and small ones beside them', async (t) => {
+  const long = local.answerBytes(longAnswer, { sizes: [256 * 1024], ...asJson });
+  const { send, upstream, clock } = await start(t);
+  const byHand = answerByHand('application/json');
+  upstream.on(path, byHand.script, ...Array.from({ length: 5 }, () => long), local.answerJson({ small: true }));
+  const patient = { first_byte_ms: 600_000, idle_ms: 600_000, total_ms: 600_000 };
+  const first = send({}, patient);
+  const response = await byHand.response;
+  // It fills the room, and is not at its end: no other one may go on.
+  response.write(longAnswer.subarray(0, 2_000_000));
+  await until(() => upstream.requests[0]!.bytesSent() >= 2_000_000);
+  const controller = new AbortController();
+  const others = Array.from({ length: 5 }, (_, index) =>
+    send(index === 0 ? { signal: controller.signal } : {}, { total_ms: 600_000 }),
+  );
+  await until(() => upstream.requests.length === 6);
+  assert.deepEqual(await send(), { kind: 'answer', body: { small: true } });
+  const sent = () => upstream.requests.slice(1, 6).map((request) => request.bytesSent());
+  for (let time = 0, before = ''; before !== String(sent()); time++) {
+    before = String(sent());
+    for (let turn = 0; turn < 200; turn++) await setImmediate();
+  }
+  // Of each, the two kernels hold some megabytes.
+  for (const bytes of sent()) assert.ok(bytes < longAnswer.length / 2, `${bytes} bytes were read without room`);
+  // It is our silence, not the upstream's, and who waits can leave.
+  await clock.advance(timeouts.idle_ms + 2_000);
+  controller.abort();
+  assert.equal((await failed(others[0]!)).failure.kind, 'connection');
+  assert.ok(await isPending(Promise.race(others.slice(1))));
+  response.end(longAnswer.subarray(2_000_000));
+  for (const pending of [first, ...others.slice(1)]) {
+    const reply = await pending;
+    assert.ok(reply.kind === 'answer' && (reply.body as { x: string }).x.length === 24 * 1024 * 1024, reply.kind);
+  }
 });
 
 test('a redirect is not followed', async (t) => {
@@ -542,7 +583,7 @@ test('a connection that does not open in time is a failed connection', async (t)
   const server = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
-  const upstreams = createUpstreams({ clock: new TestClock() });
+  const upstreams = createUpstreams({ clock: new TestClock(), largeAnswerBytesMax });
   t.after(upstreams.close);
   const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { failure, requestSent } = await failed(upstreams.send(callTo(baseUrl, {}, { connect_ms: 100 })));

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Clock } from '../lib/clock.ts';
+import { LargeAnswers } from './large-answers.ts';
 import { Exchange } from './upstream-exchange.ts';
 import { withoutTrailing } from '../lib/without-trailing.ts';
 
@@ -72,20 +73,23 @@ export type Upstreams = {
 
 export type UpstreamsOptions = {
   readonly clock: Clock;
+  /** What whole answers may take together while they are read, the small ones aside. */
+  readonly largeAnswerBytesMax: number;
   readonly userAgent?: string;
 };
 
 /** How often open exchanges are checked for lateness: one timer for all of them instead of one each. */
 const sweepMs = 1_000;
 
-export function createUpstreams({ clock, userAgent = 'tollgate' }: UpstreamsOptions): Upstreams {
+export function createUpstreams({ clock, largeAnswerBytesMax, userAgent = 'tollgate' }: UpstreamsOptions): Upstreams {
   const destinations = new Map<string, Destination>();
   const open = new Set<Exchange>();
+  const large = new LargeAnswers(largeAnswerBytesMax);
   const stopSweeping = clock.every(sweepMs, () => stopOverdue(open, clock.elapsedMs()));
   return {
     send: (call) => {
       const { pool, prefix } = destinationOf(destinations, call);
-      const exchange = new Exchange(call, { open, clock });
+      const exchange = new Exchange(call, { open, clock, large });
       if (exchange.isRunning) pool.dispatch(requestOptions(call, prefix, userAgent), exchange);
       return exchange.reply;
     },

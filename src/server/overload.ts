@@ -61,6 +61,11 @@ export function memoryBoundBytes(configured: number | null): number {
   return configured ?? memoryPart * Math.min(constrained > 0 ? constrained : Infinity, totalmem());
 }
 
+/** What one use of memory may take at most: as configured, or an eighth of the bound, but never less than `leastBytes`. */
+export function memoryShareBytes(configured: number | null, memoryBytes: number | null, leastBytes = 0): number {
+  return configured ?? Math.max(memoryBoundBytes(memoryBytes) / 8, leastBytes);
+}
+
 export class Overload {
   readonly #bounds: Bounds;
   readonly #log: Logger;

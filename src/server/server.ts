@@ -22,7 +22,7 @@ import { refuseNul } from './middleware/refuse-nul.ts';
 import { trace, Tracing } from './middleware/trace.ts';
 import { waitForMemory } from './middleware/wait-for-memory.ts';
 import { createMetrics } from './metrics.ts';
-import { memoryBoundBytes } from './overload.ts';
+import { memoryShareBytes } from './overload.ts';
 import { addRoutes, methodsAt, routesOf, type Route } from './routes.ts';
 import { securityHeaders } from './security-headers.ts';
 import { WaitingRoom } from './waiting-room.ts';
@@ -122,7 +122,7 @@ function trustOf(configured: Config['server']['trust_proxy']): boolean | ((addre
 
 /** Parsed and written anew, a body takes several times its length. */
 function arrivingBytesMax({ overload, server }: Config): number {
-  return overload.arriving_bytes ?? Math.max(memoryBoundBytes(overload.memory_bytes) / 8, server.body_limit_bytes);
+  return memoryShareBytes(overload.arriving_bytes, overload.memory_bytes, server.body_limit_bytes);
 }
 
 function refuseSchemas(): never {

@@ -132,3 +132,16 @@ test('a body that arrives while others fill the bound is refused, and taken when
   assert.match((await socket.setEncoding('utf8').toArray()).join(''), /^HTTP\/1\.1 200 /);
   assert.equal((await ask()).status, 200);
 });
+
+test('large answers wait for each other beyond their bound, and each is charged once', async (t) => {
+  const { gateway, key, release } = await start(t, { answer_bytes: 1_024 }, new TestClock());
+  const long = 'long '.repeat(400_000);
+  gateway.upstream.on(chat.upstreamPath, answerContent('chat', { text: long, tokens: { input: 10, output: 3 } }));
+  release();
+  const replies = await Promise.all(Array.from({ length: 8 }, () => gateway.post(chat.path, { key, body: chat.body() })));
+  for (const { status, text, costMicros } of replies) {
+    assert.deepEqual([status, costMicros], [200, 9]);
+    assert.ok(text.length > long.length);
+  }
+  assert.equal(gateway.upstream.requests.length, 8);
+});

@@ -59,7 +59,7 @@ export async function startProvider(
   { basePath, timeouts, clock = systemClock }: LocalProviderOptions,
 ): Promise<LocalProvider> {
   const upstream = await startUpstream(t);
-  const upstreams = createUpstreams({ clock });
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax: Infinity });
   t.after(upstreams.close);
   const provider: ImageProvider = {
     name: 'local',
