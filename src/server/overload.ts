@@ -55,7 +55,7 @@ export type OverloadOptions = {
 };
 
 /** The most memory that a process may use here, as configured or by what there is. */
-export function memoryBoundBytes(configured: number | null): number {
+function memoryBoundBytes(configured: number | null): number {
   // Zero or an absurd number where nothing constrains the process.
   const constrained = process.constrainedMemory();
   return configured ?? memoryPart * Math.min(constrained > 0 ? constrained : Infinity, totalmem());

@@ -176,7 +176,7 @@ const rawRequests: Readonly<Record<string, { readonly bytes: string; readonly st
   'no HTTP at all': { bytes: '\u0016\u0003\u0001\u0002\0\u0001\0\u0001\r\n\r\n', status: 400 },
   'an address that cannot be decoded': { bytes: 'GET /v1/models/%zz HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
   'another such, of Messages': { bytes: 'POST /v1/messages/%zz HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
-  'an address with a zero': { bytes: 'GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n', status: 404 },
+  'an address with a zero': { bytes: 'GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
   'an expectation that is not known': { bytes: 'GET /v1/models HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', status: 200 },
   'headers without an end': { bytes: `GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`, status: 431 },
   'two lengths': { bytes: post('Content-Length: 3\r\nContent-Length: 4\r\n', '{}'), status: 400 },
