@@ -93,12 +93,11 @@ function checkRelayedEnd(text: string, client: ClientFormatName, ending: 'succes
 
 /** Untrusted counts never become absurd charges. */
 function checkCounts({ pipe: { progress } }: Played): void {
-  for (const usage of [progress.usage, progress.earlyUsage]) {
-    for (const [name, count] of Object.entries(usage ?? {})) {
-      assert.ok(Number.isInteger(count) && count >= 0 && count <= 100_000_000, `${name} is ${count}`);
-    }
-    assert.ok(!usage || usage.reasoningTokens <= usage.outputTokens, 'reasoning is part of the output');
+  const { usage } = progress;
+  for (const [name, count] of Object.entries(usage ?? {})) {
+    assert.ok(Number.isInteger(count) && count >= 0 && count <= 100_000_000, `${name} is ${count}`);
   }
+  assert.ok(!usage || usage.reasoningTokens <= usage.outputTokens, 'reasoning is part of the output');
 }
 
 /**
@@ -108,7 +107,10 @@ function checkCounts({ pipe: { progress } }: Played): void {
 function checkSizes({ text, pipe }: Played, bytes: Uint8Array): void {
   const events = bytes.length / 10;
   assert.ok(text.length <= 30 * bytes.length + 1_000 * Math.min(events, 100) + 20_000, `${bytes.length} became ${text.length}`);
-  assert.ok(pipe.progress.outputBytes <= 3 * bytes.length, `${bytes.length} bytes were counted as ${pipe.progress.outputBytes}`);
+  assert.ok(
+    pipe.progress.output.bytes <= 3 * bytes.length,
+    `${bytes.length} bytes were counted as ${pipe.progress.output.bytes}`,
+  );
 }
 
 /** However the bytes are cut, the same comes out; the ids that a host left out are made up anew each time. */

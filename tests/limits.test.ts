@@ -33,10 +33,10 @@ function endSomewhere({ file, format, bytes }: Recording, client: ClientFormatNa
   for (const event of events.slice(0, 1 + random.below(events.length))) sent += pipe.push(event);
   // The gateway opens a stream with its first frame, and one that has ended needs no end.
   if (sent === '' || pipe.progress.status !== 'running') return;
-  const bytesBefore = pipe.progress.outputBytes;
+  const bytesBefore = pipe.progress.output.bytes;
   const ended = sent + pipe.limit() + pipe.close(': cost_micros=1 balance_cents=2');
   assert.equal(pipe.progress.status, 'finished');
-  assert.ok(pipe.progress.outputBytes >= bytesBefore, 'nothing that came is forgotten');
+  assert.ok(pipe.progress.output.bytes >= bytesBefore, 'nothing that came is forgotten');
   const straight = format === client;
   if (isAsked(file, 'rules') || !straight) {
     assert.equal(checkStream(client, ended, { usageAsked: client === 'chat', straight }).ending, 'success');

@@ -40,6 +40,6 @@ export type UpstreamFailure = {
   /** The upstream's own words, unscrubbed: for the operator, and for the client only through `toApiError`. */
   readonly message: string;
   readonly retryAfterSeconds: number | null;
-  /** The upstream states what the answer has cost, although it cannot be told to a client. It would bill another one as well. */
+  /** The model has written an answer that cannot be passed on. It is billed, and another would be too. */
   readonly isBilled?: boolean;
 };

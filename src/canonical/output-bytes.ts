@@ -11,7 +11,12 @@ export class OutputMeter {
 
   /** UTF-8 bytes so far. */
   get bytes(): number {
-    return this.#written + Math.max(this.#shownReasoning, this.#sealedReasoning);
+    return this.bytesWithUnseen(0);
+  }
+
+  /** With reasoning that was not shown: what is sealed is all of it. */
+  bytesWithUnseen(unseenBytes: number): number {
+    return this.#written + Math.max(this.#shownReasoning + unseenBytes, this.#sealedReasoning);
   }
 
   /** Text, refusals, and the arguments of calls. */
@@ -54,11 +59,24 @@ export class OutputMeter {
       if (part.signature) this.addSealed(part.signature.value);
     }
   }
+
+  /** To a stream's whole content, where its end has brought more than its deltas did. */
+  raiseTo(content: readonly AssistantPart[]): void {
+    const whole = meterOf(content);
+    if (whole.bytes <= this.bytes) return;
+    this.#written = whole.#written;
+    this.#shownReasoning = whole.#shownReasoning;
+    this.#sealedReasoning = whole.#sealedReasoning;
+  }
 }
 
 /** The bytes of a whole answer: those of the stream that it could have been. */
 export function countOutputBytes(content: readonly AssistantPart[]): number {
+  return meterOf(content).bytes;
+}
+
+function meterOf(content: readonly AssistantPart[]): OutputMeter {
   const meter = new OutputMeter();
   for (const part of content) meter.addPart(part);
-  return meter.bytes;
+  return meter;
 }

@@ -30,26 +30,36 @@ export function totalInputTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
 }
 
-/**
- * Our own count, where the upstream gives none: the client is shown what it is charged by. `early`: the upstream's count of the input
- * from the start of a stream, which then stands for ours.
- */
-export function countUsage(counted: {
-  readonly estimatedInputTokens: number;
-  readonly outputBytes: number;
-  readonly early: Usage | null;
-}): Usage {
-  const input = counted.early ?? { ...noUsage, inputTokens: counted.estimatedInputTokens };
-  return { ...input, outputTokens: tokensFromBytes(counted.outputBytes), reasoningTokens: 0 };
-}
+/** What stands in for a half that the upstream has not counted. */
+export type OwnCount = { readonly estimatedInputTokens: number; readonly outputBytes: number };
 
 /**
- * The upstream's count with its output replaced by ours where it counted none although it wrote something: some hosts give 0 for what they
- * did not count. `outputBytes`: what it wrote.
+ * The upstream's count, `told` itself where it is whole. Input and output are judged each for itself: a half that is 0 was not counted, and
+ * our own count takes its place. No request is without input. `told` null: the upstream has counted nothing; all 0: it has used nothing.
  */
-export function withOutputCounted<Counted extends Usage | null>(usage: Counted, outputBytes: number): Counted {
-  if (usage === null || usage.outputTokens > 0 || outputBytes === 0) return usage;
-  return { ...usage, outputTokens: tokensFromBytes(outputBytes) };
+export function countUsage(told: Usage | null, { estimatedInputTokens, outputBytes }: OwnCount): Usage {
+  const counted = told ?? noUsage;
+  const hasInput = totalInputTokens(counted) > 0;
+  const hasOutput = counted.outputTokens > 0;
+  const isNothing = told !== null && !hasInput && !hasOutput;
+  if (isNothing || (hasInput && (hasOutput || outputBytes === 0))) return counted;
+  return {
+    ...counted,
+    inputTokens: hasInput ? counted.inputTokens : estimatedInputTokens,
+    outputTokens: hasOutput ? counted.outputTokens : tokensFromBytes(outputBytes),
+  };
+}
+
+/** The later of two counts of one answer; a half that it lacks is the earlier one's. */
+export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | null {
+  if (!earlier || !later) return later ?? earlier;
+  const { outputTokens, reasoningTokens } = later.outputTokens > 0 ? later : earlier;
+  return { ...(totalInputTokens(later) > 0 ? later : earlier), outputTokens, reasoningTokens };
+}
+
+/** null where nothing is counted. */
+export function unlessEmpty(usage: Usage): Usage | null {
+  return totalInputTokens(usage) > 0 || usage.outputTokens > 0 ? usage : null;
 }
 
 /** A token count from an upstream, which is untrusted input: a whole number from 0 to `max`, else null. */

@@ -4,6 +4,7 @@ import type { Answer } from '../canonical/answer.ts';
 import type { ApiError } from '../canonical/errors.ts';
 import type { StreamEvent, Stop, UpstreamFailure } from '../canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../canonical/format-name.ts';
+import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { SearchTool } from '../canonical/web-search.ts';
@@ -72,6 +73,8 @@ export type UpstreamFormat = {
   /** The least output limit that its hosts take, and so the least that is sent and held; 1 where it says nothing. */
   readonly outputTokensMin?: number;
   readonly writeRequest: (request: CanonicalRequest, target: UpstreamTarget) => UpstreamRequest;
+  /** Whether a model that can think may do so when it is sent this request. */
+  readonly mayThink: (body: JsonObject) => boolean;
   /** Throws UnreadableAnswer when the JSON is not an answer of this format. */
   readonly readAnswer: (body: unknown) => Answer;
   /** The usage that a whole answer states, also where the rest of it cannot be read; null: none. */
@@ -110,7 +113,7 @@ export type StreamReader = {
   readonly push: (event: SseEvent) => readonly StreamEvent[];
   /** The upstream closed the connection: a stream without its end becomes an `error` event (kind `broken-stream`). */
   readonly end: () => readonly StreamEvent[];
-  /** The latest token counts of the upstream; null: it has given none yet. */
+  /** The latest token counts of the upstream; a half that it has not given is 0. null: it has given none yet. */
   readonly usageSoFar: () => Usage | null;
 };
 
@@ -137,14 +140,11 @@ export type StreamPipe<Input> = {
 /** What the gateway knows of a stream while it runs; the pipe updates it in place. */
 export type StreamProgress = {
   status: 'running' | 'finished' | 'failed';
+  /** The upstream's latest counts, perhaps from the middle of the answer; a half that it has not given is 0. null: it has given none. */
   usage: Usage | null;
-  /** The upstream's last count of input and output: what an answer that does not come to its end has cost. */
-  usageSoFar: Usage | null;
-  /** The upstream's count of the input, where its first event gives one: what a client that leaves is charged its input by. */
-  earlyUsage: Usage | null;
   stop: Stop | null;
-  /** UTF-8 bytes of text, reasoning and arguments so far: what our own count is made from when the upstream gives none. */
-  outputBytes: number;
+  /** Text, reasoning and arguments so far: what our own count is made from when the upstream gives none. */
+  readonly output: OutputMeter;
   /** Web searches that the provider has run so far, on the straight path; left out: none. */
   searches?: number;
   /** Set when the status is `failed`. */
@@ -164,6 +164,7 @@ type Relay = {
 
 export type RelayedAnswer = {
   readonly body: JsonObject;
+  /** As the upstream counted; a half that it has not given is 0. null: it has given none. */
   readonly usage: Usage | null;
   readonly stop: Stop | null;
   readonly outputBytes: number;

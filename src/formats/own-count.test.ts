@@ -5,7 +5,7 @@ import { countUsage, noUsage, totalInputTokens } from '../canonical/usage.ts';
 import type { ClientFormat } from './format.ts';
 import { clientFormats } from './registry.ts';
 
-const early = { ...noUsage, inputTokens: 40, cacheReadTokens: 60, outputTokens: 1 };
+const early = { ...noUsage, inputTokens: 40, cacheReadTokens: 60 };
 const text = 'twelve bytes';
 
 /** What each format's client reads as its totals, out of the last frame that has them. */
@@ -32,8 +32,8 @@ for (const [name, format] of Object.entries(clientFormats) as [ClientFormatName,
       { type: 'finish', stop: { reason: 'end', sequence: null }, usage: null },
     ] as const;
     const frames = events.map((event) => pipe.push(event)).join('') + pipe.close('');
-    const { outputBytes, earlyUsage } = pipe.progress;
-    const charged = countUsage({ estimatedInputTokens: 7, outputBytes, early: earlyUsage });
+    const { usage, output } = pipe.progress;
+    const charged = countUsage(usage, { estimatedInputTokens: 7, outputBytes: output.bytes });
     const shown = [...frames.matchAll(readers[name])].at(-1)!.groups!;
     // Messages counts cached input beside `input_tokens`, the others in it.
     const input = name === 'messages' ? charged.inputTokens : totalInputTokens(charged);

@@ -1,9 +1,10 @@
 // What every pipe tells the gateway of a stream, and the failures that a stream can end in whatever its format.
 import type { UpstreamFailure } from '../canonical/event.ts';
+import { OutputMeter } from '../canonical/output-bytes.ts';
 import type { StreamProgress } from './format.ts';
 
 export function newProgress(): StreamProgress {
-  return { status: 'running', usage: null, usageSoFar: null, earlyUsage: null, stop: null, outputBytes: 0, failure: null };
+  return { status: 'running', usage: null, stop: null, output: new OutputMeter(), failure: null };
 }
 
 export function brokenStream(message = 'the stream ended without its last event'): UpstreamFailure {
@@ -13,6 +14,11 @@ export function brokenStream(message = 'the stream ended without its last event'
 /** An event that cannot be read; it is cut, since an upstream may send anything. */
 export function unreadableStream(message: string): UpstreamFailure {
   return { kind: 'unreadable', status: null, message: message.slice(0, 300), retryAfterSeconds: null };
+}
+
+/** What the model wrote is no answer: a call without a name, say. */
+export function spoiltStream(message: string): UpstreamFailure {
+  return { ...unreadableStream(message), isBilled: true };
 }
 
 export function repeatedStart(): UpstreamFailure {

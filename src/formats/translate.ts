@@ -2,9 +2,9 @@
 import { keepCallsConsistent } from '../canonical/consistent-calls.ts';
 import { raiseCustomCalls } from '../canonical/custom-tools.ts';
 import type { StreamEvent } from '../canonical/event.ts';
-import { withOutputCounted } from '../canonical/usage.ts';
+import { mergeUsage } from '../canonical/usage.ts';
 import type { SseEvent } from '../lib/sse.ts';
-import type { StreamPipe, StreamProgress, StreamReader } from './format.ts';
+import type { StreamPipe, StreamReader } from './format.ts';
 
 /** `loweredTools`: the custom tools that the upstream was given as functions. */
 export function translateStream(
@@ -14,9 +14,10 @@ export function translateStream(
 ): StreamPipe<SseEvent> {
   const raise = loweredTools.size === 0 ? null : raiseCustomCalls(loweredTools);
   const keepConsistent = keepCallsConsistent();
-  const write = (event: StreamEvent) => writer.push(keepConsistent(counted(event, writer.progress)));
+  const write = (event: StreamEvent) => writer.push(keepConsistent(event));
   const writeAll = (events: readonly StreamEvent[]) => {
-    writer.progress.usageSoFar = reader.usageSoFar();
+    const { progress } = writer;
+    progress.usage = mergeUsage(progress.usage, reader.usageSoFar());
     return (raise ? events.flatMap(raise) : events).map(write).join('');
   };
   return {
@@ -27,8 +28,4 @@ export function translateStream(
     fail: writer.fail,
     progress: writer.progress,
   };
-}
-
-function counted(event: StreamEvent, { outputBytes }: StreamProgress): StreamEvent {
-  return event.type === 'finish' ? { ...event, usage: withOutputCounted(event.usage, outputBytes) } : event;
 }

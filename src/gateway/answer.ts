@@ -4,7 +4,6 @@ import { makeCallsConsistent } from '../canonical/consistent-calls.ts';
 import { raiseCustomAnswer } from '../canonical/custom-tools.ts';
 import type { AssistantPart } from '../canonical/request.ts';
 import type { StreamEvent } from '../canonical/event.ts';
-import { withOutputCounted } from '../canonical/usage.ts';
 import { UnreadableAnswer, type RelayedAnswer } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import { utf8Length } from '../lib/tokens.ts';
@@ -22,6 +21,7 @@ import {
   type Running,
 } from './running.ts';
 import { settleHold } from './settle.ts';
+import { finalUse, useSoFar } from './used.ts';
 
 export async function sendAnswer(running: Running): Promise<void> {
   const { client, gateway } = running;
@@ -29,14 +29,14 @@ export async function sendAnswer(running: Running): Promise<void> {
   const tried = await tryRoutes(running, async () => readReply(running, await callUpstream(running)));
   if (tried.kind === 'failure') {
     if (!wasForsaken(running) || !tried.requestSent) throw await endFailed(running, tried);
-    // The client left and the upstream was stopped: it has read the input by then, and whatever it wrote nobody saw.
-    await settleHold(running, { usage: null, earlyUsage: null, outputBytes: 0, ending: 'cut-off' });
+    // The client left and the upstream was stopped: it has read the input by then, and was writing what nobody saw.
+    await settleHold(running, { used: useSoFar(running, tried.progress), ending: 'cut-off' });
     return;
   }
   const { answer } = tried;
   const body = JSON.stringify(answer.body);
   const response = responseToStore(running, { body, contentType: 'application/json; charset=utf-8' });
-  const charge = await settleHold(running, { ...answer, earlyUsage: null, ending: endingOf(running) }, response);
+  const charge = await settleHold(running, { used: finalUse(running, answer), ending: endingOf(running) }, response);
   if (!charge) throw takenOver();
   client.sendAnswer(body, {
     ...headHeaders(running),
@@ -90,9 +90,8 @@ function translated(running: Running, answer: Answer): Answer {
 
 function write(running: Running, answer: Answer): Tried<RelayedAnswer> {
   const outputBytes = answer.content.reduce((bytes, part) => bytes + partBytes(part), 0);
-  const usage = withOutputCounted(answer.usage, outputBytes);
-  const body = running.format.writeAnswer({ ...answer, usage }, answerContextOf(running));
-  return { kind: 'answered', answer: { body, usage, stop: answer.stop, outputBytes } };
+  const body = running.format.writeAnswer(answer, answerContextOf(running));
+  return { kind: 'answered', answer: { body, usage: answer.usage, stop: answer.stop, outputBytes } };
 }
 
 function partBytes(part: AssistantPart): number {

@@ -24,7 +24,8 @@ export async function tryRoutes<Answer>(running: Running, call: Call<Answer>): P
     running.attempt = plan.begin(hold);
     passOverProbed(running);
     for (;;) {
-      const tried = await callRoute(running, call, retrying);
+      running.unseen.begin({ isPossible: mayWriteUnseen(running) });
+      const tried = await callRoute(running, call, retrying).finally(() => running.unseen.end());
       if (tried.kind === 'answered') return tried;
       running.trace.upstreamStatus = tried.failure.status;
       const failure = retrying.noteFailure(tried, running.attempt);
@@ -90,6 +91,11 @@ function nextFree(running: Running): Attempt | null {
     if (isFree(running, next)) return next;
   }
   return null;
+}
+
+/** An answer that comes whole shows nothing until its end, and a model that thinks may hide that. */
+function mayWriteUnseen({ request, attempt: { written } }: Running): boolean {
+  return !request.stream || (written.transport === 'http' && written.mayThink);
 }
 
 function isFree({ gateway }: Running, { route }: Attempt): boolean {

@@ -1,5 +1,6 @@
 // One call of the chosen upstream, sandbox or HTTP, with its failure in one shape.
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
+import { OutputMeter } from '../canonical/output-bytes.ts';
 import { readErrorMessage } from '../formats/error-message.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { StreamPipe, StreamProgress } from '../formats/format.ts';
@@ -21,8 +22,10 @@ export type CallFailed = {
   /** The failure that the client is told, when it is that of an earlier call. */
   readonly told?: UpstreamFailure;
   readonly requestSent: boolean;
+  /** Whether the answer had come whole, so that its counts are final; left out: it had not. */
+  readonly isWhole?: boolean;
   /** What had come by then. */
-  readonly progress: Pick<StreamProgress, 'usageSoFar' | 'earlyUsage' | 'outputBytes' | 'searches'>;
+  readonly progress: Pick<StreamProgress, 'usage' | 'output' | 'searches'>;
   /** What has gone out of the answer can only be ended; null: nothing has, so that another call may take its place. */
   readonly begun: Pick<StreamPipe<never>, 'fail'> | null;
 };
@@ -36,7 +39,8 @@ export function failedCall(told: UpstreamFailure, { requestSent = true, usage = 
     kind: 'failure',
     failure,
     requestSent,
-    progress: { usageSoFar: usage, earlyUsage: null, outputBytes: 0 },
+    isWhole: usage !== null,
+    progress: { usage, output: new OutputMeter() },
     begun: null,
   };
 }

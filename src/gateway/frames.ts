@@ -8,6 +8,7 @@ import { SseOverflow, SseParser, type SseEvent } from '../lib/sse.ts';
 import type { CallReply } from './call.ts';
 import { loweredToolsOf, type Running } from './running.ts';
 import { UpstreamBroken } from './upstream.ts';
+import { makeFailure } from './upstream-failure.ts';
 
 /** `frames` yields what one piece of the upstream's stream gives, perhaps ''; it throws UpstreamBroken. */
 export type OpenFrames = { readonly frames: AsyncIterable<string>; readonly pipe: Omit<StreamPipe<never>, 'push'> };
@@ -81,5 +82,5 @@ async function readToEnd(iterator: AsyncIterator<Uint8Array>, clock: Clock): Pro
 function asBroken(error: unknown): unknown {
   const isUpstreams = error instanceof SseOverflow || error instanceof UnreadableAnswer || error instanceof RangeError;
   if (!isUpstreams) return error;
-  return new UpstreamBroken({ kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null });
+  return new UpstreamBroken({ ...makeFailure('unreadable', error.message), isBilled: true });
 }

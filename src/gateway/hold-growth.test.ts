@@ -5,6 +5,7 @@ import { micros } from '../lib/money.ts';
 import { TestClock } from '../../tests/support/test-clock.ts';
 import { HoldGrowth } from './hold-growth.ts';
 import type { Running } from './running.ts';
+import { UnseenOutput } from './unseen-output.ts';
 
 const picosPerToken = 1_000_000;
 const slice = 1_000;
@@ -13,6 +14,8 @@ const slice = 1_000;
 function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens = 20_000 } = {}) {
   const extensions: Extend[] = [];
   const clock = new TestClock();
+  const unseen = new UnseenOutput(clock);
+  unseen.begin({ isPossible: thinking });
   let left = givesMicros;
   const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
   const version = { version: '0', effectiveFromMs: 0, isListPrice: true, base: prices, tiers: [] };
@@ -38,10 +41,11 @@ function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens
     hold: { id: 'h', amountMicros: slice, coveredTokens: slice, maxOutputTokens, request: asked },
     key: { id: 'k', accountId: 'a', mode: 'live' },
     trace: {},
+    unseen,
     model,
     request,
   } as unknown as Running;
-  return { growth: new HoldGrowth(running), extensions, clock, held: () => slice + givesMicros - left };
+  return { growth: new HoldGrowth(running), unseen, extensions, clock, held: () => slice + givesMicros - left };
 }
 
 const bytesOf = (tokens: number) => tokens * 2;
@@ -92,6 +96,7 @@ test('silence of a model that thinks is held for as reasoning; slow words are no
   const slow = openStream({ thinking: true });
   for (let tokens = 1; tokens <= 300; tokens++) {
     await slow.clock.advance(500);
+    slow.unseen.note(bytesOf(tokens));
     assert.equal(slow.growth.cover(bytesOf(tokens)), undefined);
   }
   assert.deepEqual(slow.extensions, []);
@@ -104,10 +109,10 @@ test('silence of a model that thinks is held for as reasoning; slow words are no
 });
 
 test('a call that takes the place of a failed one counts from nothing, under what is held already', async () => {
-  const { growth, extensions, clock } = openStream({ thinking: true });
+  const { growth, unseen, extensions, clock } = openStream({ thinking: true });
   assert.equal(await growth.cover(bytesOf(4_000)), true);
   await clock.advance(60_000);
-  growth.beginAnew();
+  unseen.begin({ isPossible: true });
   assert.equal(growth.cover(bytesOf(3_000)), undefined);
   await settled();
   assert.equal(extensions.length, 1, 'neither the failed call’s output nor its silence counts');

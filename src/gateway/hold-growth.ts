@@ -8,9 +8,6 @@ import type { Running } from './running.ts';
 
 /** Fewer bytes than this make a token in hardly any language; numbers and base64 come near it. */
 const bytesPerTokenMin = 2;
-/** Reasoning that a provider hides shows only in a silence of some length. Most models think slower than this. */
-const hiddenTokensPerSecond = 100;
-const silenceMs = 1_000;
 
 export class HoldGrowth {
   /** Whether nothing more was granted when more was needed. */
@@ -18,10 +15,6 @@ export class HoldGrowth {
   readonly #running: Running;
   readonly #hold: Hold;
   readonly #sliceTokens: number;
-  #outputBytes = 0;
-  #lastOutputMs: number;
-  /** Of all silences that have ended. */
-  #silentMs = 0;
   /** Output tokens of each choice that the hold pays for. */
   #coveredTokens: number;
   #amountMicros: number;
@@ -35,16 +28,8 @@ export class HoldGrowth {
     this.#running = running;
     this.#hold = hold;
     this.#sliceTokens = gateway.config.limits.hold_slice_tokens;
-    this.#lastOutputMs = gateway.clock.nowMs();
     this.#coveredTokens = hold.coveredTokens;
     this.#amountMicros = hold.amountMicros;
-  }
-
-  /** Another call begins, from nothing; what was granted for the last one stays. */
-  beginAnew(): void {
-    this.#outputBytes = 0;
-    this.#silentMs = 0;
-    this.#lastOutputMs = this.#running.gateway.clock.nowMs();
   }
 
   /**
@@ -65,19 +50,10 @@ export class HoldGrowth {
     });
   }
 
-  /** The most that one choice can have used, by what was seen of it and, of a model that thinks, by the time in which nothing was seen. */
+  /** The most that one choice can have used, by what was seen of it and by the time in which nothing was. */
   #tokensSoFar(outputBytes: number): number {
-    const { gateway, model, request } = this.#running;
-    const nowMs = gateway.clock.nowMs();
-    const pauseMs = nowMs - this.#lastOutputMs;
-    const silentMs = this.#silentMs + (pauseMs > silenceMs ? pauseMs : 0);
-    if (outputBytes > this.#outputBytes) {
-      this.#outputBytes = outputBytes;
-      this.#lastOutputMs = nowMs;
-      this.#silentMs = silentMs;
-    }
-    const seen = outputBytes / bytesPerTokenMin / request.choices;
-    return model.supports.thinking ? seen + (silentMs / 1_000) * hiddenTokensPerSecond : seen;
+    const { request, unseen } = this.#running;
+    return outputBytes / bytesPerTokenMin / request.choices + unseen.tokens;
   }
 
   async #extend(tokens: number): Promise<boolean> {

@@ -19,6 +19,7 @@ import { RoutePlan } from './route-plan.ts';
 import type { Running } from './running.ts';
 import { releaseHold } from './settle.ts';
 import { streamAnswer } from './stream.ts';
+import { UnseenOutput } from './unseen-output.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
   return (gateway, incoming) => {
@@ -88,6 +89,7 @@ class ModelWork implements Work {
       rateHeaders,
       controller,
       keeping,
+      unseen: new UnseenOutput(gateway.clock),
       requestId,
       isForsaken: false,
       isResolved: false,

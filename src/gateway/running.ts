@@ -12,6 +12,7 @@ import type { Hold } from './hold.ts';
 import type { Keeping } from './keeping.ts';
 import { providerNameOf } from './route.ts';
 import type { Attempt, RoutePlan } from './route-plan.ts';
+import type { UnseenOutput } from './unseen-output.ts';
 
 /** What was asked for, before anything is held. */
 export type Asked = {
@@ -33,6 +34,8 @@ export type Running = Asked & {
   attempt: Attempt;
   readonly hold: Hold;
   readonly rateHeaders: Headers;
+  /** What the present call may have written without showing it. */
+  readonly unseen: UnseenOutput;
   /** Stops the upstream. */
   readonly controller: AbortController;
   /** Where a success is kept. While somebody may come for it there, the request runs on without its client. */

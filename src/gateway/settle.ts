@@ -4,8 +4,7 @@ import type { ChargeRecord, Outcome, Settle } from '../ledger/commands.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import type { Clock } from '../lib/clock.ts';
 import { keepPrice, type PriceTerms } from '../canonical/price-terms.ts';
-import type { Usage } from '../canonical/usage.ts';
-import { countUsage, totalInputTokens } from '../canonical/usage.ts';
+import { totalInputTokens } from '../canonical/usage.ts';
 import { priceUsage } from '../catalog/price.ts';
 import { type StoredResponse, worthOf } from '../canonical/stored-response.ts';
 import type { Micros } from '../lib/money.ts';
@@ -14,15 +13,10 @@ import { elapsedMs, type RequestTrace } from './gateway.ts';
 import { providerNameOf } from './route.ts';
 import type { CallFailed } from './call.ts';
 import type { Running } from './running.ts';
+import { finalUse, useSoFar, type Used } from './used.ts';
 
 export type Ended = {
-  /** The upstream's own count; null when it gave none, or none yet. */
-  readonly usage: Usage | null;
-  /** The upstream's count of the input from the start of a stream; null when it gave none. */
-  readonly earlyUsage: Usage | null;
-  readonly outputBytes: number;
-  /** Web searches that the provider has run; left out: none. */
-  readonly searches?: number;
+  readonly used: Used;
   readonly ending: 'complete' | 'cut-off';
   /** Nothing more could be held, and so the answer ends early. */
   readonly isLimited?: boolean;
@@ -36,13 +30,12 @@ export type Charge = { readonly costMicros: Micros; readonly balanceCents: numbe
  */
 export async function settleHold(running: Running, ended: Ended, response: StoredResponse | null = null): Promise<Charge | null> {
   const { hold, trace, attempt, plan } = running;
-  const usage = clampUsage(running, ended.usage ?? ownCount(running, ended));
-  const searches = clampSearches(running, ended.searches ?? 0);
+  const { usage, searches } = ended.used;
   const priced = priceUsage(attempt.price, usage, searches);
   // The cache knows an answer by the route that was to serve it: a fallback may have left out more of the request.
   const isFallback = attempt.route !== plan.first.route;
   const isWhole = ended.ending === 'complete' && !ended.isLimited && !hold.isReduced && !isFallback;
-  const record = recordOf(running, ended, { usage, searches, ...priced });
+  const record = recordOf(running, ended, priced);
   const charge = await chargeHold(running, { ...priced, record, response, isWhole });
   if (charge) {
     const inputTokens = totalInputTokens(usage);
@@ -120,7 +113,7 @@ export function timesOf(trace: RequestTrace, clock: Clock): Pick<ChargeRecord, '
 }
 
 /** A call that has failed, and what had come of its answer by then. */
-type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'progress'>;
+type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'isWhole' | 'progress'>;
 
 /** Gives the hold back. `failed`: the last call, which the provider may bill; null: there was none. */
 export async function releaseHold(running: Running, failed: Failed | null): Promise<void> {
@@ -165,17 +158,15 @@ export async function bookLossBeside(charging: Charging, lossMicros: Micros): Pr
   }
 }
 
-/** By the provider's own count where there is one; else our estimate of what it read and wrote, if it is likely to have run at all. */
+/** By the provider's own count where it is final; else what the call has used so far, if it is likely to have run at all. */
 function lossOf(running: Running, failed: Failed): Micros {
-  const { usageSoFar, earlyUsage, outputBytes } = failed.progress;
-  const searches = clampSearches(running, failed.progress.searches ?? 0);
-  const hasRun = usageSoFar !== null || outputBytes > 0 || searches > 0 || isBilledWithoutAnswer(running, failed);
+  const { failure, progress, isWhole = false } = failed;
+  const { usage: told, output, searches: searchesSoFar = 0 } = progress;
+  const hasRun = told !== null || output.bytes + searchesSoFar > 0 || failure.isBilled || isBilledWithoutAnswer(running, failed);
   if (!hasRun) return zeroMicros;
-  const own = ownCount(running, { earlyUsage, outputBytes });
-  // A count from the middle of a stream may be older than what was seen since.
-  const isFinal = failed.failure.isBilled ?? false;
-  const outputTokens = Math.max(usageSoFar?.outputTokens ?? 0, isFinal ? 0 : own.outputTokens);
-  const usage = clampUsage(running, { ...(usageSoFar ?? own), outputTokens });
+  const { usage, searches } = isWhole
+    ? finalUse(running, { ...progress, outputBytes: output.bytes })
+    : useSoFar(running, progress);
   return priceUsage(running.attempt.price, usage, searches).upstreamCostMicros;
 }
 
@@ -194,8 +185,6 @@ function addLoss({ trace }: Charging, lossMicros: Micros): void {
 }
 
 type Priced = {
-  readonly usage: Usage;
-  readonly searches: number;
   readonly upstreamCostMicros: Micros;
   readonly priceVersion: string;
 };
@@ -206,55 +195,14 @@ function recordOf({ gateway, model, format, attempt, request, trace }: Running, 
     modelName: model.displayName,
     endpoint: format.name,
     provider: providerNameOf(attempt.route),
-    usage: priced.usage,
-    webSearches: priced.searches,
+    usage: ended.used.usage,
+    webSearches: ended.used.searches,
     images: 0,
-    usageSource: ended.usage ? 'upstream' : 'estimate',
+    usageSource: ended.used.source,
     priceVersion: priced.priceVersion,
     upstreamCostMicros: priced.upstreamCostMicros,
     ending: ended.ending,
     streamed: request.stream,
     ...timesOf(trace, gateway.clock),
   };
-}
-
-function ownCount({ estimate }: Running, { earlyUsage, outputBytes }: Pick<Ended, 'earlyUsage' | 'outputBytes'>): Usage {
-  return countUsage({ estimatedInputTokens: estimate.likely, outputBytes, early: earlyUsage });
-}
-
-/** An upstream's usage is untrusted: no request can have more input than the context, nor more output than the model gives. */
-function clampUsage({ model, request, gateway, requestId, attempt: { route, search } }: Running, usage: Usage): Usage {
-  const outputMax = model.maxOutputTokens * request.choices;
-  // Every search is a round of its own, whose input is counted again.
-  const inputMax = model.contextTokens * (1 + (search?.searchesMax ?? 0));
-  if (totalInputTokens(usage) <= inputMax && usage.outputTokens <= outputMax) return usage;
-  gateway.log.warn(
-    { request_id: requestId, provider: providerNameOf(route), usage },
-    'the upstream reported more tokens than the model can take or give: clamped',
-  );
-  let room = inputMax;
-  const take = (tokens: number) => {
-    const taken = Math.min(tokens, room);
-    room -= taken;
-    return taken;
-  };
-  return {
-    inputTokens: take(usage.inputTokens),
-    cacheReadTokens: take(usage.cacheReadTokens),
-    cacheWriteTokens: take(usage.cacheWriteTokens),
-    cacheWrite1hTokens: take(usage.cacheWrite1hTokens),
-    outputTokens: Math.min(usage.outputTokens, outputMax),
-    reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens, outputMax),
-  };
-}
-
-/** The provider was told how many searches it may run: more than that is nothing the client asked for. */
-function clampSearches({ attempt: { search }, gateway, requestId }: Running, searches: number): number {
-  const searchesMax = search?.searchesMax ?? 0;
-  if (searches <= searchesMax) return searches;
-  gateway.log.warn(
-    { request_id: requestId, searches, searchesMax },
-    'the upstream reported more web searches than it was allowed: clamped',
-  );
-  return searchesMax;
 }

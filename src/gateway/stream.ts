@@ -12,6 +12,7 @@ import { Output } from './output.ts';
 import { answerContextOf, endingOf, responseToStore, stopWhenForsaken, wasForsaken, type Running } from './running.ts';
 import { settleHold, type Charge } from './settle.ts';
 import { UpstreamBroken } from './upstream.ts';
+import { finalUse, useSoFar, type Used } from './used.ts';
 
 export async function streamAnswer(running: Running): Promise<void> {
   stopWhenForsaken(running);
@@ -38,9 +39,8 @@ type Copying = { readonly output: Output; readonly growth: HoldGrowth; readonly 
 async function relay(running: Running, opened: OpenFrames, copying: Copying): Promise<Tried<void>> {
   const { pipe } = opened;
   const { output, growth } = copying;
-  growth.beginAnew();
   const stopWatching = running.gateway.growths.watch(growth, {
-    outputBytes: () => pipe.progress.outputBytes,
+    outputBytes: () => pipe.progress.output.bytes,
     onRefused: () => running.controller.abort(),
   });
   const failure = await copyFrames(running, opened, copying).finally(stopWatching);
@@ -57,10 +57,13 @@ function brokenOff(pipe: OpenFrames['pipe'], failure: UpstreamFailure, { hasBegu
 /** Nothing more can be held: the upstream is stopped, and the answer so far is charged and ends as at its length limit. */
 async function endAtLimit(running: Running, pipe: OpenFrames['pipe'], output: Output): Promise<void> {
   running.controller.abort();
+  const used = useSoFar(running, pipe.progress);
   // A stream of which nothing has come yet is still begun properly.
   const ending = output.hasFrames ? pipe : running.format.writeStream(answerContextOf(running));
+  // The client is shown what it is charged.
+  ending.progress.usage = used.usage;
   await output.write(ending.limit());
-  await finish(running, ending, output, { isLimited: true });
+  await finish(running, ending, output, { used, isLimited: true });
 }
 
 /**
@@ -72,11 +75,14 @@ async function copyFrames(
   { frames, pipe }: OpenFrames,
   { output, growth, noteAnswer }: Copying,
 ): Promise<UpstreamFailure | null> {
+  const { unseen } = running;
   try {
     for await (const text of frames) {
+      const outputBytes = pipe.progress.output.bytes;
+      unseen.note(outputBytes);
       const written = passOn(text, { output, pipe, noteAnswer });
-      if (written) await written;
-      const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;
+      if (written) await written.finally(() => unseen.noteOwnWait());
+      const granted = pipe.progress.status === 'running' ? growth.cover(outputBytes) : undefined;
       if (granted && !(await granted)) return null;
     }
     return null;
@@ -102,7 +108,7 @@ async function finish(
   running: Running,
   pipe: OpenFrames['pipe'],
   output: Output,
-  { isLimited = false }: { readonly isLimited?: boolean } = {},
+  { used = usedIn(running, pipe.progress), isLimited = false }: { readonly used?: Used; readonly isLimited?: boolean } = {},
 ): Promise<void> {
   const { client, gateway } = running;
   // The last frames can be asked for once only, and are stored with the charge that the comment among them tells of.
@@ -112,7 +118,7 @@ async function finish(
     body: output.recordedWith(lastFrames.replace(`${place}\n\n`, '')),
     contentType: 'text/event-stream; charset=utf-8',
   });
-  const charge = await settleHold(running, { ...pipe.progress, isLimited, ending: endingOf(running) }, response).catch(unbooked);
+  const charge = await settleHold(running, { used, isLimited, ending: endingOf(running) }, response).catch(unbooked);
   if (client.isGone()) return;
   if (!charge || charge instanceof ApiError) return tell(running, pipe, output, charge ?? takenOver());
   output.end(lastFrames.replace(place, costComment(charge)), {
@@ -126,6 +132,10 @@ function unbooked(error: unknown): ApiError {
   const told = toldOfDatabase(error);
   if (told instanceof ApiError) return told;
   throw error;
+}
+
+function usedIn(running: Running, { usage, searches, output }: StreamProgress): Used {
+  return finalUse(running, { usage, searches, outputBytes: output.bytes });
 }
 
 function costComment({ costMicros, balanceCents }: Charge): string {
@@ -146,10 +156,8 @@ function tell(running: Running, pipe: Pick<OpenFrames['pipe'], 'fail'>, output: 
 
 /** A stream that we stopped because its client left is paid for as far as it came; a failure is free. Returns the error to tell. */
 async function endWithoutSuccess(running: Running, failed: CallFailed): Promise<ApiError | null> {
-  const { requestSent, progress } = failed;
-  const { earlyUsage, outputBytes, searches } = progress;
-  if (wasForsaken(running) && requestSent) {
-    await settleHold(running, { usage: null, earlyUsage, outputBytes, searches, ending: 'cut-off' });
+  if (wasForsaken(running) && failed.requestSent) {
+    await settleHold(running, { used: useSoFar(running, failed.progress), ending: 'cut-off' });
     return null;
   }
   return endFailed(running, failed);

@@ -29,8 +29,8 @@ export function planBody(head: AnswerHead, wantsStream: boolean, answerBytesMax 
   const type = contentType(head.headers);
   if (!wantsStream && type === 'text/event-stream') return refuse('a stream came where JSON was asked for');
   if (wantsStream && streamTypes.has(type)) return { kind: 'stream' };
-  // JSON in place of a stream is an error that came with a status of success: it is read for its message.
-  return { kind: 'collect', bytesMax: wantsStream ? errorBytesMax : answerBytesMax };
+  // JSON in place of a stream is an error that came with a status of success: it is read for its message, or for what it has cost.
+  return { kind: 'collect', bytesMax: answerBytesMax };
 }
 
 export type ReadBody =

@@ -159,7 +159,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #endTooLong(): void {
-    if (!this.#isErrorAnswer()) return this.#stop(makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`));
+    if (!this.#isErrorAnswer())
+      return this.#stop({ ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`), isBilled: true });
     // The beginning of an error says enough.
     this.#finish();
     this.#replyWithBody();

@@ -18,6 +18,8 @@ export type WrittenRequest =
       readonly ignored: readonly string[];
       /** The custom tools that were sent as functions: their calls are custom again in the answer. */
       readonly loweredTools: ReadonlySet<string>;
+      /** Whether the model may think. */
+      readonly mayThink: boolean;
     };
 
 /** Where a request goes, and what it may use there. */
@@ -64,6 +66,7 @@ export function writeUpstreamRequest(asked: Asked, { route, search, outputTokens
     body: JSON.stringify(route.kind.adaptBody ? route.kind.adaptBody(hidden, route.format) : hidden),
     ignored,
     loweredTools,
+    mayThink: target.thinking && upstreamFormats[route.format].mayThink(body),
   };
 }
 

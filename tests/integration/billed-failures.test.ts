@@ -260,6 +260,53 @@ test('JSON in place of a stream, with its usage', async () => {
     assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('look', '{}')), stream: true }), nameOf(pair));
 });
 
+test('JSON in place of a stream that is longer than an error ever is', async () => {
+  const long = JSON.stringify({ text: 'x'.repeat(100_000) });
+  for (const pair of pairs)
+    assertLost(await ask({ ...pair, script: answerJson(pair.upstream.call('look', long)), stream: true }), nameOf(pair));
+});
+
+test('a streamed call without a name, in translation: what was written is a loss, and nothing is asked for again', async () => {
+  const namelessCalls: Partial<Record<UpstreamWireName, readonly object[]>> = {
+    chat: [
+      {
+        data: {
+          choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 'a', function: { name: '', arguments: '{}' } }] } }],
+        },
+      },
+    ],
+    messages: [
+      { event: 'message_start', data: { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1 } } } },
+      {
+        event: 'content_block_start',
+        data: { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'a', name: '', input: {} } },
+      },
+    ],
+    responses: [
+      {
+        event: 'response.output_item.added',
+        data: { type: 'response.output_item.added', output_index: 0, item: { type: 'function_call', call_id: 'a', name: '' } },
+      },
+      {
+        event: 'response.output_item.done',
+        data: {
+          type: 'response.output_item.done',
+          output_index: 0,
+          item: { type: 'function_call', call_id: 'a', name: '', arguments: '{}' },
+        },
+      },
+    ],
+  };
+  for (const pair of pairs.filter(({ client, upstream }) => client.name !== upstream.name && namelessCalls[upstream.name])) {
+    // The first event that cannot be read ends a stream; what follows it is never seen.
+    const events = [...namelessCalls[pair.upstream.name]!, { data: '[DONE]' }];
+    const { reply, calls, lossMicros, spentMicros } = await ask({ ...pair, script: answerSse(events as never), stream: true });
+    assert.match(reply.text, /"upstream_error"|"api_error"/, nameOf(pair));
+    assert.deepEqual([calls, spentMicros], [1, 0], `${nameOf(pair)}: ${reply.text}`);
+    assert.ok(lossMicros > 0, nameOf(pair));
+  }
+});
+
 test('a provider that is asked and does not answer in time: what it has read is a loss', async () => {
   for (const pair of pairs) {
     const earlier = gateway.upstream.requests.length;

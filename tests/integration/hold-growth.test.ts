@@ -91,6 +91,13 @@ test('a daily cap ends an answer just as a balance does', async () => {
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= cap);
 });
 
+/** How each client asks a model to think. */
+const thinking = {
+  chat: { reasoning_effort: 'high' },
+  responses: { reasoning: { effort: 'high' } },
+  messages: { thinking: { type: 'adaptive' } },
+} as const;
+
 test('a model that thinks in silence beyond what can be held is stopped, and the client is told', async () => {
   const silence = thenHang('');
   gateway.upstream.on('/v1/messages', silence);
@@ -98,12 +105,12 @@ test('a model that thinks in silence beyond what can be held is stopped, and the
   const next = gateway.upstream.requests.length;
   const ended = clients.map(async (client) => {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.018 });
-    const body = client.body({ model: 'silent-thinker', stream: true, [client.limitField]: 8_000 });
+    const body = client.body({ model: 'silent-thinker', stream: true, [client.limitField]: 8_000, ...thinking[client.name] });
     const reply = await gateway.post(client.path, { key, body });
     assert.equal(checkStream(client.name, reply.text).ending, 'success', client.name);
     assert.equal(readPlainly(client.name, true, reply.text).stop, 'length', client.name);
     const { heldMicros, outputTokens } = await gateway.balance(account);
-    assert.deepEqual([heldMicros, outputTokens], [0, 0], 'nothing came, so that only the input is paid');
+    assert.deepEqual([heldMicros, outputTokens], [0, 1_100], 'what it was held for is what it pays');
   });
   await gateway.upstream.request(next + clients.length - 1);
   // 1,024 tokens are held, and nothing more can be; a second of silence is 100 of them.

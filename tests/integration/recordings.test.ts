@@ -105,8 +105,9 @@ async function checkAnswer({ reply, recording, recorded, client }: Answered): Pr
   assertAgrees(readPlainly(client, stream, reply.text), recorded, client, { stop: isAsked(file, 'stop') });
   const [charge] = await chargesOf(reply);
   assert.ok(charge, reply.text.slice(-500));
-  const { usage } = recorded;
-  if (usage) assert.deepEqual([charge.input_tokens, charge.output_tokens], [usage.input, usage.output]);
+  const { input = 0, output = 0 } = recorded.usage ?? {};
+  if (input > 0) assert.equal(charge.input_tokens, input);
+  if (output > 0) assert.equal(charge.output_tokens, output);
 }
 
 type Charge = { readonly input_tokens: number; readonly output_tokens: number };

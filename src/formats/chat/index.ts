@@ -6,6 +6,7 @@ import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
+import { mayThink } from './reasoning.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
@@ -27,6 +28,7 @@ export const chat: ClientFormat & UpstreamFormat = {
   writeError,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
   writeRequest,
+  mayThink,
   readAnswer,
   readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usage) : null),
   readStream,

@@ -1,11 +1,11 @@
 // An upstream's stream of chunks to canonical events. Hosts differ in nearly everything but the text: see the tests for what is met.
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { UrlCitation } from '../../canonical/citation.ts';
-import type { Usage } from '../../canonical/usage.ts';
+import { mergeUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type JsonObject, type StreamReader } from '../format.ts';
-import { brokenStream, unreadableStream } from '../stream-progress.ts';
+import { brokenStream, spoiltStream, unreadableStream } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
 import { readAnnotations, readSources } from './citations.ts';
 import { readCallSignature, signedCall } from './call-signatures.ts';
@@ -64,7 +64,7 @@ class ChatStreamReader {
     const sources = readSources(chunk);
     if (sources.length > 0) this.#sources = sources;
     const usage = readUsage(chunk.usage);
-    if (usage) this.usageSoFar = usage;
+    this.usageSoFar = mergeUsage(this.usageSoFar, usage);
     if (isBrokenOff(this.#finishReason)) return this.#fail(brokenStream(`the stream broke off: ${this.#finishReason}`));
     // Usage that came before the end may be a running count.
     return usage && this.#finishReason !== null ? this.#finish() : this.#blocks.take();
@@ -141,7 +141,7 @@ class ChatStreamReader {
     try {
       return read();
     } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail(unreadableStream(error.message));
+      if (error instanceof UnreadableAnswer) return this.#fail(spoiltStream(error.message));
       throw error;
     }
   }

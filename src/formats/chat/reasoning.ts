@@ -92,3 +92,20 @@ function readSignature(value: unknown, format: unknown): Signature | null {
   const vendor = (['anthropic', 'openai', 'google'] as const).find((name) => format.includes(name));
   return vendor ? { vendor, value } : null;
 }
+
+/** Models that can think do so unasked; each family of hosts has a switch of its own. */
+export function mayThink({
+  reasoning_effort: effort,
+  reasoning,
+  thinking,
+  enable_thinking: enabled,
+  chat_template_kwargs: template,
+}: JsonObject): boolean {
+  const isOff =
+    effort === 'none' ||
+    enabled === false ||
+    (isObject(reasoning) && (reasoning.enabled === false || reasoning.effort === 'none')) ||
+    (isObject(thinking) && thinking.type === 'disabled') ||
+    (isObject(template) && (template.enable_thinking === false || template.thinking === false));
+  return !isOff;
+}

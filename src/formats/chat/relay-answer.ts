@@ -1,6 +1,6 @@
 // The straight path down, for a whole answer: everything of the upstream's stays but the model's name.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { checkAnswer, type Choice, firstChoice } from './read-answer.ts';
 import { meterMessage } from './relay-meter.ts';
@@ -15,14 +15,14 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   for (const { message } of choices) meterMessage(meter, message);
   const outputBytes = meter.bytes;
   const told = readUsage(answer.usage);
-  const usage = withOutputCounted(told, outputBytes);
+  const counted = countUsage(told, { ...context, outputBytes });
   return {
     body: {
       ...answer,
       model: context.model,
-      usage: usage && usage === told ? answer.usage : writeUsage(usage ?? countUsage({ ...context, outputBytes, early: null })),
+      usage: counted === told ? answer.usage : writeUsage(counted),
     },
-    usage,
+    usage: told,
     stop: readChoiceStop(firstChoice(choices)),
     outputBytes,
     searches: countSearches(context.request),

@@ -22,7 +22,7 @@ test('a chunk passes with fields that nobody knows, and the catalogue’s model'
     choices: [{ index: 0, delta: { content: 'Hé', new_field: [1] }, finish_reason: null }],
     obfuscation: 'zz',
   });
-  assert.equal(pipe.progress.outputBytes, 3);
+  assert.equal(pipe.progress.output.bytes, 3);
 });
 
 test('the bytes of every kind of output in every choice are counted once', () => {
@@ -33,7 +33,7 @@ test('the bytes of every kind of output in every choice are counted once', () =>
   pipe.push(chunk({ refusal: '6', tool_calls: [{ function: { name: 'f', arguments: '78' } }, { custom: { input: '9' } }] }));
   pipe.push(chunk({ function_call: { arguments: '0' }, content: null }));
   pipe.push(chunk({ content: [{ type: 'text', text: 'a' }] }));
-  assert.equal(pipe.progress.outputBytes, 11);
+  assert.equal(pipe.progress.output.bytes, 11);
 });
 
 test('[DONE] and what follows are kept back, and close() ends the stream behind the comment', () => {

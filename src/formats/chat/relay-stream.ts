@@ -1,8 +1,7 @@
 // The straight path down, for a stream: each chunk is parsed once, gets the catalogue's model id, and goes on. `[DONE]` is kept back until
 // the charge is recorded.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
+import { countUsage, mergeUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
@@ -35,7 +34,8 @@ class ChatStreamRelay {
   readonly #choices = new Map<unknown, string | null>();
   #hasToolCalls = false;
   #hasRefusal = false;
-  readonly #meter = new OutputMeter();
+  /** The usage that the client saw last. */
+  #shown: Usage | null = null;
   /** Gives a usage chunk of our own its id and time. */
   #lastChunk: JsonObject = {};
 
@@ -72,10 +72,11 @@ class ChatStreamRelay {
     return this.#relayChunk({ id, object, created, choices }) + this.#finish();
   }
 
-  /** A client that asked for usage gets it, from our own count where the upstream sent none. */
+  /** A client that asked for usage is shown what it is charged, where the upstream has not counted just that. */
   close(comment: string): string {
-    if (!this.#wantsUsage || this.progress.usage) return closeStream(comment);
-    const usage = writeUsage(countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: null }));
+    const counted = this.#counted();
+    if (!this.#wantsUsage || (this.#shown && isSameUsage(this.#shown, counted))) return closeStream(comment);
+    const usage = writeUsage(counted);
     const head = chunkHead(this.#context);
     const { id = head.id, created = head.created } = this.#lastChunk;
     return formatSse(null, JSON.stringify({ ...head, id, created, choices: [], usage })) + closeStream(comment);
@@ -99,14 +100,18 @@ class ChatStreamRelay {
     return formatSse(null, JSON.stringify(chunk));
   }
 
-  /** What is charged is shown. */
+  /** What is charged is shown; a half that was not counted may still be, by a later chunk. */
   #readUsage(chunk: Record<string, unknown>): void {
     const told = readUsage(chunk.usage);
     if (!told) return;
-    const usage = withOutputCounted(told, this.progress.outputBytes);
-    if (usage !== told) chunk.usage = writeUsage(usage);
-    this.progress.usage = usage;
-    this.progress.usageSoFar = usage;
+    this.progress.usage = mergeUsage(this.progress.usage, told);
+    this.#shown = this.#counted();
+    if (!isSameUsage(this.#shown, told)) chunk.usage = writeUsage(this.#shown);
+  }
+
+  #counted(): Usage {
+    const { usage, output } = this.progress;
+    return countUsage(usage, { ...this.#context, outputBytes: output.bytes });
   }
 
   #readChoice(choice: JsonObject): void {
@@ -121,8 +126,7 @@ class ChatStreamRelay {
   }
 
   #readDelta(delta: JsonObject): void {
-    meterMessage(this.#meter, delta);
-    this.progress.outputBytes = this.#meter.bytes;
+    meterMessage(this.progress.output, delta);
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) this.#hasToolCalls = true;
     if (typeof delta.refusal === 'string' && delta.refusal !== '') this.#hasRefusal = true;
   }
@@ -140,4 +144,8 @@ class ChatStreamRelay {
     this.progress.failure = failure;
     return '';
   }
+}
+
+function isSameUsage(one: Usage, other: Usage): boolean {
+  return (Object.keys(one) as (keyof Usage)[]).every((name) => one[name] === other[name]);
 }

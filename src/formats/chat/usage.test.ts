@@ -46,10 +46,12 @@ const cases: [name: string, given: unknown, read: object | null][] = [
     { prompt_tokens: 5, completion_tokens: 3, prompt_tokens_details: null },
     { inputTokens: 5, outputTokens: 3 },
   ],
-  ['a negative count', { prompt_tokens: -5, completion_tokens: 3 }, null],
-  ['a fraction', { prompt_tokens: 5, completion_tokens: 0.5 }, null],
-  ['an absurd count', { prompt_tokens: 5, completion_tokens: 1e15 }, null],
-  ['a missing count', { prompt_tokens: 5 }, null],
+  ['a negative count', { prompt_tokens: -5, completion_tokens: 3 }, { outputTokens: 3 }],
+  ['a fraction', { prompt_tokens: 5, completion_tokens: 0.5 }, { inputTokens: 5 }],
+  ['an absurd count', { prompt_tokens: 5, completion_tokens: 1e15 }, { inputTokens: 5 }],
+  ['a missing count', { prompt_tokens: 5 }, { inputTokens: 5 }],
+  ['no count of the input, as OpenRouter sends it', { prompt_tokens: 0, completion_tokens: 7 }, { outputTokens: 7 }],
+  ['two counts of nothing', { prompt_tokens: 0, completion_tokens: 0 }, null],
   ['null', null, null],
 ];
 

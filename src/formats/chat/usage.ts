@@ -1,28 +1,27 @@
 // Token counts. Chat's input includes the cached part and its output the reasoning; xAI alone counts reasoning beside the output.
-import { readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { readTokenCount, totalInputTokens, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ClientRequest, JsonObject } from '../format.ts';
 
-/** null unless both counts are there and can be believed: no request is without input. */
+/** A count that is missing, or cannot be believed, is 0; null when all are. */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
-  const prompt = readTokenCount(value.prompt_tokens);
-  const completion = readTokenCount(value.completion_tokens);
-  if (!prompt || completion === null) return null;
+  const prompt = readTokenCount(value.prompt_tokens) ?? 0;
+  const completion = readTokenCount(value.completion_tokens) ?? 0;
   const reasoning = readTokenCount(detail(value, 'completion_tokens_details', 'reasoning_tokens')) ?? 0;
   const cacheRead = Math.min(readCachedTokens(value), prompt);
   const cacheWrite = Math.min(
     readTokenCount(detail(value, 'prompt_tokens_details', 'cache_write_tokens')) ?? 0,
     prompt - cacheRead,
   );
-  return {
+  return unlessEmpty({
     inputTokens: prompt - cacheRead - cacheWrite,
     cacheReadTokens: cacheRead,
     cacheWriteTokens: cacheWrite,
     cacheWrite1hTokens: 0,
     outputTokens: isReasoningExtra(value, { prompt, completion, reasoning }) ? completion + reasoning : completion,
     reasoningTokens: reasoning,
-  };
+  });
 }
 
 export function writeUsage(usage: Usage): JsonObject {
@@ -59,7 +58,7 @@ type Counts = { readonly prompt: number; readonly completion: number; readonly r
 
 /** xAI: prompt 12, completion 1, reasoning 228, total 241. The total tells, else that reasoning is more than the output it should be in. */
 function isReasoningExtra(usage: JsonObject, { prompt, completion, reasoning }: Counts): boolean {
-  if (reasoning === 0) return false;
+  if (reasoning === 0 || prompt === 0) return false;
   return reasoning > completion || readTokenCount(usage.total_tokens) === prompt + completion + reasoning;
 }
 

@@ -25,7 +25,7 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
         finish_reason: writeFinishReason(stop, { hasRefusal }),
       },
     ],
-    usage: writeUsage(usage ?? countUsage({ ...context, outputBytes: countOutputBytes(content), early: null })),
+    usage: writeUsage(countUsage(usage, { ...context, outputBytes: countOutputBytes(content) })),
   };
 }
 

@@ -2,8 +2,7 @@
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Citation } from '../../canonical/citation.ts';
 import type { ThinkingPart } from '../../canonical/request.ts';
-import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
@@ -55,7 +54,6 @@ class ChatStreamWriter {
   /** By the ids of the calls that they are of. */
   readonly #callSignatures = new Map<string, string>();
   #hasRefusal = false;
-  readonly #meter = new OutputMeter();
   #text = { blockStart: 0, length: 0 };
   /** Of the text that streams. */
   #citations: Citation[] = [];
@@ -68,11 +66,10 @@ class ChatStreamWriter {
 
   push(event: StreamEvent): string {
     if (this.progress.status !== 'running') return '';
-    this.#meter.addEvent(event);
-    this.progress.outputBytes = this.#meter.bytes;
+    this.progress.output.addEvent(event);
     switch (event.type) {
       case 'start':
-        this.progress.earlyUsage = event.usage;
+        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
         return this.#write({ role: 'assistant', content: '' });
       case 'text-delta':
         this.#text.length += event.text.length;
@@ -163,13 +160,13 @@ class ChatStreamWriter {
     const frame = this.#write({}, writeFinishReason(stop, { hasRefusal: this.#hasRefusal }));
     this.progress.status = 'finished';
     this.progress.stop = stop;
-    this.progress.usage = usage;
+    this.progress.usage = mergeUsage(this.progress.usage, usage);
     return this.#wantsUsage ? frame + this.#writeUsage() : frame;
   }
 
   #writeUsage(): string {
-    const { usage, outputBytes, earlyUsage } = this.progress;
-    const written = writeUsage(usage ?? countUsage({ ...this.#context, outputBytes, early: earlyUsage }));
+    const { usage, output } = this.progress;
+    const written = writeUsage(countUsage(usage, { ...this.#context, outputBytes: output.bytes }));
     return formatSse(null, JSON.stringify({ ...chunkHead(this.#context), choices: [], usage: written }));
   }
 }

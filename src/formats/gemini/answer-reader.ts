@@ -1,6 +1,6 @@
 // What a whole answer and every chunk of a stream have in common: they have the same shape, and a stream's last counts hold.
 import type { StreamEvent } from '../../canonical/event.ts';
-import { noUsage, type Usage } from '../../canonical/usage.ts';
+import { mergeUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { append } from '../../lib/append.ts';
 import { isObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type JsonObject } from '../format.ts';
@@ -27,7 +27,7 @@ export class AnswerReader {
   /** Throws UnreadableAnswer on a call without a name. */
   read(chunk: JsonObject): StreamEvent[] {
     const events = this.#start(chunk.usageMetadata);
-    this.usage = readUsage(chunk.usageMetadata) ?? this.usage;
+    this.usage = mergeUsage(this.usage, readUsage(chunk.usageMetadata));
     if (isObject(chunk.promptFeedback) && chunk.promptFeedback.blockReason) this.#isPromptBlocked = true;
     const candidate = firstCandidate(chunk);
     if (!candidate) return events;

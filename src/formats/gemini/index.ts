@@ -2,6 +2,7 @@
 import type { UpstreamFormat } from '../format.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
+import { mayThink } from './thinking-config.ts';
 import { isObject } from '../../lib/json.ts';
 import { readUsage } from './usage.ts';
 import { writeRequest } from './write-request.ts';
@@ -9,6 +10,7 @@ import { writeRequest } from './write-request.ts';
 export const gemini: UpstreamFormat = {
   name: 'gemini',
   writeRequest,
+  mayThink,
   readAnswer,
   readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usageMetadata) : null),
   readStream,

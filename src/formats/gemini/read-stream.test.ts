@@ -171,9 +171,11 @@ for (const blockReason of [
   });
 }
 
-test('a blocked prompt without counts was not run and costs nothing; other answers without counts are counted by us', () => {
+test('a blocked prompt without counts was not run and costs nothing; of other answers what was not counted is counted by us', () => {
   assert.deepEqual(readAnswer({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: {} }).usage, noUsage);
-  assert.equal(readAnswer(answerBody([{ text: 'x' }], 'STOP', { usageMetadata: { candidatesTokenCount: 3 } })).usage, null);
+  const usageFor = (usageMetadata: object) => readAnswer(answerBody([{ text: 'x' }], 'STOP', { usageMetadata })).usage;
+  assert.equal(usageFor({}), null);
+  assert.deepEqual(usageFor({ candidatesTokenCount: 3 }), { ...noUsage, outputTokens: 3 });
 });
 
 test('usage: what was cached is in the prompt, what tools read is beside it, thoughts are output beside the candidates', () => {

@@ -34,21 +34,18 @@ class GeminiStreamReader {
   end(): StreamEvent[] {
     if (this.#hasEnded) return [];
     if (!this.#answer.hasStopped) return this.#fail(brokenStream());
-    return this.#guard(
-      () => {
-        const events = this.#answer.finish();
-        this.#hasEnded = true;
-        return events;
-      },
-      { isBilled: this.#answer.usage !== null },
-    );
+    return this.#guard(() => {
+      const events = this.#answer.finish();
+      this.#hasEnded = true;
+      return events;
+    });
   }
 
-  #guard(read: () => StreamEvent[], { isBilled = false } = {}): StreamEvent[] {
+  #guard(read: () => StreamEvent[]): StreamEvent[] {
     try {
       return read();
     } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail({ ...unreadableStream(error.message), isBilled });
+      if (error instanceof UnreadableAnswer) return this.#fail({ ...unreadableStream(error.message), isBilled: true });
       throw error;
     }
   }

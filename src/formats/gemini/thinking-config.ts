@@ -1,6 +1,7 @@
 // How much a model should think: levels since Gemini 3, budgets before; a request with both is refused.
 import { budgetOfEffort, effortOfBudget, nearestEffort } from '../../canonical/effort.ts';
 import type { Reasoning } from '../../canonical/request.ts';
+import { isObject } from '../../lib/json.ts';
 import type { JsonObject, UpstreamTarget } from '../format.ts';
 import type { ModelTraits, ThinkingBudgets } from './model-traits.ts';
 
@@ -36,4 +37,10 @@ function fitBudget({ effort, budgetTokens }: Reasoning, { min, max }: ThinkingBu
   const wanted = budgetTokens ?? budgetOfEffort[effort ?? 'medium'];
   const fitting = wanted < maxOutputTokens ? wanted : Math.floor(maxOutputTokens / 2);
   return Math.min(Math.max(fitting, min), max);
+}
+
+/** A budget of 0 switches thinking off; every other model thinks unasked. */
+export function mayThink({ generationConfig }: JsonObject): boolean {
+  const config = isObject(generationConfig) ? generationConfig.thinkingConfig : null;
+  return !isObject(config) || config.thinkingBudget !== 0;
 }

@@ -19,11 +19,11 @@ const call = { type: 'tool_use', id: 'a', name: 'b', input: {} };
 /** What is between the start and the finish. */
 const blocks = (...events: unknown[]) => read(start, ...events, end, stop).slice(1, -1);
 
-test('the start gives the early count, the finish the whole', () => {
+test('the start counts the input, the finish both', () => {
   const events = read(start, end, stop);
   const counts = events.map((event) => ('usage' in event ? [event.usage?.inputTokens, event.usage?.outputTokens] : null));
   assert.deepEqual(counts, [
-    [9, 1],
+    [9, 0],
     [9, 4],
   ]);
 });
@@ -134,9 +134,9 @@ test('the usage of a stream is its last totals, whatever a host leaves out or se
     },
   );
   assert.equal(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 0, output_tokens: 0 }), null);
-  assert.equal(usageOf(undefined, { output_tokens: 9 }), null);
-  assert.equal(usageOf({ input_tokens: 5, output_tokens: 1 }, undefined), null);
-  assert.equal(usageOf({ input_tokens: -5, output_tokens: 1 }, { output_tokens: 9 }), null);
+  assert.deepEqual(usageOf(undefined, { output_tokens: 9 }), { ...none, inputTokens: 0 });
+  assert.deepEqual(usageOf({ input_tokens: 5, output_tokens: 1 }, undefined), { ...none, outputTokens: 0 });
+  assert.deepEqual(usageOf({ input_tokens: -5, output_tokens: 1 }, { output_tokens: 9 }), { ...none, inputTokens: 0 });
 });
 
 test('a call that nobody names cannot be run, and is no answer', () => {

@@ -35,7 +35,7 @@ class MessageStreamReader {
   #hasEnded = false;
 
   get usageSoFar(): Usage | null {
-    return this.#usage.total;
+    return this.#usage.soFar;
   }
 
   push(raw: SseEvent): StreamEvent[] {
@@ -75,7 +75,7 @@ class MessageStreamReader {
   #start(): StreamEvent[] {
     if (this.#hasStarted) return [];
     this.#hasStarted = true;
-    return [{ type: 'start', usage: this.#usage.early }];
+    return [{ type: 'start', usage: this.#usage.soFar }];
   }
 
   /** Some hosts put a block's content into its start. */
@@ -161,7 +161,7 @@ class MessageStreamReader {
   #finish(): StreamEvent[] {
     const events = [...this.#start(), ...this.#close(), ...this.#explanation];
     this.#hasEnded = true;
-    return [...events, { type: 'finish', stop: this.#stop ?? { reason: 'end', sequence: null }, usage: this.#usage.total }];
+    return [...events, { type: 'finish', stop: this.#stop ?? { reason: 'end', sequence: null }, usage: this.#usage.soFar }];
   }
 
   #fail(failure: UpstreamFailure): StreamEvent[] {

@@ -225,7 +225,7 @@ for (const { name, text } of streams) {
     else assert.ok((usage.input_tokens as number) > 0 && (usage.output_tokens as number) > 0);
     if (isCounted) assert.deepEqual(relayedEvents(relayed), relayedEvents(text));
     assert.deepEqual(pipe.progress.usage, collect(runReader(messages.readStream(), parseSse(text))).usage);
-    assert.equal(pipe.progress.outputBytes, generatedBytes(text));
+    assert.equal(pipe.progress.output.bytes, generatedBytes(text));
   });
 
   test(`${name}: written anew and read again, the stream holds the same answer`, () => {

@@ -1,6 +1,6 @@
 // The straight path down: the upstream's answer as it came, under the catalogue's model id, and with a usage if it had none.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
@@ -15,12 +15,11 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   for (const block of message.content) meterBlock(meter, block);
   const outputBytes = meter.bytes;
   const told = readUsage(message.usage);
-  const usage = withOutputCounted(told, outputBytes);
-  const shown = () => writeMessageUsage(usage ?? countUsage({ ...context, outputBytes, early: null }));
+  const counted = countUsage(told, { ...context, outputBytes });
   const relayed = { ...message, model: context.model };
   return {
-    body: usage && usage === told ? relayed : { ...relayed, usage: shown() },
-    usage,
+    body: counted === told ? relayed : { ...relayed, usage: writeMessageUsage(counted) },
+    usage: told,
     stop: readStop(message.stop_reason, message.stop_sequence),
     outputBytes,
     searches: readSearches(message.usage) ?? message.content.filter(isSearchDone).length,

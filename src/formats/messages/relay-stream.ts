@@ -1,7 +1,6 @@
 // The straight path down, streamed: each event is handed on with the text it came in, save the first, which names the model, and the
 // last, which waits for the charge.
-import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage, withOutputCounted, type Usage } from '../../canonical/usage.ts';
+import { countUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
@@ -37,7 +36,6 @@ class MessageStreamRelay {
   #openIndex: unknown = null;
   /** The input of the open call, as its start brought it, until a delta repeats it. */
   #wholeInput = '';
-  readonly #meter = new OutputMeter();
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -55,20 +53,17 @@ class MessageStreamRelay {
       case 'content_block_start':
         if (isSearchDone(event.content_block)) this.progress.searches = (this.progress.searches ?? 0) + 1;
         this.#openIndex = event.index;
-        meterBlockStart(this.#meter, event.content_block);
+        meterBlockStart(this.progress.output, event.content_block);
         this.#wholeInput = wholeInputOf(event.content_block);
-        this.progress.outputBytes = this.#meter.bytes;
         return frameOf(raw, event);
       case 'content_block_delta':
-        meterDelta(this.#meter, event.delta);
+        meterDelta(this.progress.output, event.delta);
         this.#wholeInput = '';
-        this.progress.outputBytes = this.#meter.bytes;
         return frameOf(raw, event);
       case 'content_block_stop':
         this.#openIndex = null;
-        this.#meter.addText(this.#wholeInput);
+        this.progress.output.addText(this.#wholeInput);
         this.#wholeInput = '';
-        this.progress.outputBytes = this.#meter.bytes;
         return frameOf(raw, event);
       case 'message_delta':
         return this.#relayEnd(raw, event);
@@ -93,7 +88,7 @@ class MessageStreamRelay {
     const push = (event: JsonObject & { type: string }) => this.push({ event: event.type, data: JSON.stringify(event) });
     const blockEnd = this.#openIndex === null ? '' : push({ type: 'content_block_stop', index: this.#openIndex });
     const delta = { stop_reason: 'max_tokens', stop_sequence: null };
-    const end = push({ type: 'message_delta', delta, usage: writeUsage(this.#ownCount()) });
+    const end = push({ type: 'message_delta', delta, usage: writeUsage(this.#counted()) });
     return blockEnd + end + push({ type: 'message_stop' });
   }
 
@@ -102,11 +97,9 @@ class MessageStreamRelay {
     const { message } = event;
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
-    this.progress.earlyUsage = this.#usage.early;
+    this.progress.usage = this.#usage.soFar;
     // Clients add the later counts to the usage of the start: without one, SDKs throw.
-    const usage = this.#usage.early
-      ? message.usage
-      : writeMessageUsage(countUsage({ ...this.#context, outputBytes: 0, early: null }));
+    const usage = this.progress.usage ? message.usage : writeMessageUsage(this.#counted());
     const relayed = { ...event, message: { ...message, model: this.#context.model, usage } };
     return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
   }
@@ -115,27 +108,23 @@ class MessageStreamRelay {
   #relayEnd(raw: SseEvent, event: JsonObject): string {
     const { delta, usage } = event;
     this.#usage.update(usage);
-    this.progress.usageSoFar = this.#usage.total;
+    this.progress.usage = this.#usage.soFar;
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (!isObject(delta) || typeof delta.stop_reason !== 'string') return frameOf(raw, event);
     this.progress.stop = readStop(delta.stop_reason, delta.stop_sequence);
-    const told = this.#usage.total;
-    const counted = withOutputCounted(told, this.progress.outputBytes);
-    if (counted && counted === told) return frameOf(raw, event);
-    return frameOf(
-      { event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(counted ?? this.#ownCount()) }) },
-      event,
-    );
+    const counted = this.#counted();
+    if (counted === this.progress.usage) return frameOf(raw, event);
+    return frameOf({ event: raw.event, data: JSON.stringify({ ...event, usage: writeUsage(counted) }) }, event);
   }
 
-  #ownCount(): Usage {
-    return countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.#usage.early });
+  #counted(): Usage {
+    const { usage, output } = this.progress;
+    return countUsage(usage, { ...this.#context, outputBytes: output.bytes });
   }
 
   #finish(): string {
     this.progress.status = 'finished';
     this.progress.stop ??= { reason: 'end', sequence: null };
-    this.progress.usage = withOutputCounted(this.#usage.total, this.progress.outputBytes);
     return '';
   }
 

@@ -165,14 +165,14 @@ test('an event that is not JSON fails the stream, a [DONE] does not', () => {
   assert.equal(done.progress.status, 'finished');
 });
 
-test('without a total from upstream the early count of the start is none, and our own is shown', () => {
+test('without a total from upstream the output that the start counted is none, and our own count is shown', () => {
   const pipe = relay.relayStream(answerContext());
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello!' } };
   const frames = runPipe(pipe, parseSse(sse(start, text, { ...end, usage: undefined }, { type: 'message_stop' })));
   const { input_tokens: input, output_tokens: output } = eventsOf(frames)[2]!.usage as Record<string, unknown>;
   assert.deepEqual([input, output], [9, 2]);
   assert.equal(pipe.progress.status, 'finished');
-  assert.equal(pipe.progress.usage, null);
+  assert.deepEqual([pipe.progress.usage?.inputTokens, pipe.progress.usage?.outputTokens], [9, 0]);
 });
 
 test('an event is what its type says, and what its line says where it has none that can be written', () => {
@@ -225,12 +225,12 @@ test('a client that leaves is charged the reasoning that was sealed or hidden', 
   const push = (event: object) => pipe.push({ event: '', data: JSON.stringify(event) });
   push({ type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } });
   push({ type: 'content_block_start', index: 0, content_block: { type: 'redacted_thinking', data: 'A'.repeat(400) } });
-  assert.equal(pipe.progress.outputBytes, 300);
+  assert.equal(pipe.progress.output.bytes, 300);
   push({ type: 'content_block_start', index: 1, content_block: { type: 'thinking', thinking: '', signature: '' } });
   push({ type: 'content_block_delta', index: 1, delta: { type: 'thinking_delta', thinking: 'short' } });
   push({ type: 'content_block_delta', index: 1, delta: { type: 'signature_delta', signature: 'A'.repeat(400) } });
   push({ type: 'content_block_delta', index: 2, delta: { type: 'text_delta', text: 'done' } });
-  assert.equal(pipe.progress.outputBytes, 604);
+  assert.equal(pipe.progress.output.bytes, 604);
 });
 
 test('the input of a call that comes whole with its block is metered once', () => {
@@ -243,5 +243,5 @@ test('the input of a call that comes whole with its block is metered once', () =
   const stop = (index: number) => ({ type: 'content_block_stop', index });
   const pipe = relay.relayStream(answerContext());
   runPipe(pipe, parseSse(sse(start, call(0), stop(0), call(1), delta, stop(1), end)));
-  assert.equal(pipe.progress.outputBytes, 2 * '{"city":"Paris"}'.length);
+  assert.equal(pipe.progress.output.bytes, 2 * '{"city":"Paris"}'.length);
 });

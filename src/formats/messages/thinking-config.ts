@@ -63,3 +63,8 @@ export function mayThinkWithBudget(messages: readonly unknown[]): boolean {
   const types = last.content.map((block) => (isObject(block) ? block.type : undefined));
   return !types.includes('tool_use') || types[0] === 'thinking' || types[0] === 'redacted_thinking';
 }
+
+/** No model thinks here unasked. */
+export function mayThink({ thinking }: JsonObject): boolean {
+  return isObject(thinking) && thinking.type !== 'disabled';
+}

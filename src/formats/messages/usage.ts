@@ -1,23 +1,20 @@
 // Usage in Messages: `input_tokens` excludes what was read from and written to the prompt cache, `output_tokens` includes thinking.
-import { readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { JsonObject } from '../format.ts';
 
-/** null when the upstream gave no counts, or none that can be believed: no request is without input. */
+/** A count that is missing, or cannot be believed, is 0; null when all are. */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
-  const inputTokens = readTokenCount(value.input_tokens);
-  const outputTokens = readTokenCount(value.output_tokens);
-  if (inputTokens === null || outputTokens === null) return null;
+  const outputTokens = readTokenCount(value.output_tokens) ?? 0;
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
-  const usage = {
-    inputTokens,
+  return unlessEmpty({
+    inputTokens: readTokenCount(value.input_tokens) ?? 0,
     cacheReadTokens: readTokenCount(value.cache_read_input_tokens) ?? 0,
     ...readCacheWrites(value),
     outputTokens,
     reasoningTokens: Math.min(readTokenCount(details.thinking_tokens) ?? 0, outputTokens),
-  };
-  return totalInputTokens(usage) > 0 ? usage : null;
+  });
 }
 
 /**
@@ -57,14 +54,9 @@ export class StreamUsage {
     if (readTokenCount(usage.output_tokens) !== null) this.#hasTotal = true;
   }
 
-  /** What `message_start` counted. */
-  get early(): Usage | null {
-    return readUsage(this.#merged);
-  }
-
-  /** null when the stream gave no total of its output. */
-  get total(): Usage | null {
-    return this.#hasTotal ? readUsage(this.#merged) : null;
+  /** Without output until the stream has given a total of it. */
+  get soFar(): Usage | null {
+    return readUsage(this.#hasTotal ? this.#merged : { ...this.#merged, output_tokens: 0 });
   }
 }
 

@@ -17,7 +17,7 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
     ...messageHead(context),
     content: content.flatMap(writePart),
     ...writeStop(stop, hasRefusal),
-    usage: writeMessageUsage(usage ?? countUsage({ ...context, outputBytes: countOutputBytes(content), early: null })),
+    usage: writeMessageUsage(countUsage(usage, { ...context, outputBytes: countOutputBytes(content) })),
   };
 }
 

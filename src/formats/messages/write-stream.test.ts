@@ -139,7 +139,7 @@ test('without a count from upstream the stream ends with our own', () => {
   );
   assert.equal((written.at(-2)!.usage as Record<string, unknown>).output_tokens, 4);
   assert.equal(pipe.progress.usage, null);
-  assert.equal(pipe.progress.outputBytes, 16);
+  assert.equal(pipe.progress.output.bytes, 16);
 });
 
 test('a failure is left to the gateway to tell, in the form that ends a stream', () => {

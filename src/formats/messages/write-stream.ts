@@ -1,8 +1,7 @@
 // Canonical events to the events of a Messages stream. Whatever comes in, blocks go out one after the other, numbered without gaps.
 import type { StreamEvent, Stop } from '../../canonical/event.ts';
-import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
@@ -36,7 +35,6 @@ type BlockKind = 'text' | 'thinking' | 'tool-call';
 class MessageStreamWriter {
   readonly progress: StreamProgress = newProgress();
   readonly #context: AnswerContext;
-  readonly #meter = new OutputMeter();
   #hasStarted = false;
   #hasRefusal = false;
   #index = -1;
@@ -49,11 +47,10 @@ class MessageStreamWriter {
 
   push(event: StreamEvent): string {
     if (this.progress.status !== 'running') return '';
-    this.#meter.addEvent(event);
-    this.progress.outputBytes = this.#meter.bytes;
+    this.progress.output.addEvent(event);
     switch (event.type) {
       case 'start':
-        this.progress.earlyUsage = event.usage;
+        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
         return this.#start(event.usage);
       case 'text-start':
         return this.#openText();
@@ -166,9 +163,8 @@ class MessageStreamWriter {
     const frames = this.#start(null) + this.#close();
     this.progress.status = 'finished';
     this.progress.stop = stop;
-    this.progress.usage = usage;
-    const counted =
-      usage ?? countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.progress.earlyUsage });
+    this.progress.usage = mergeUsage(this.progress.usage, usage);
+    const counted = countUsage(this.progress.usage, { ...this.#context, outputBytes: this.progress.output.bytes });
     return (
       frames +
       frame('message_delta', { delta: { ...writeStop(stop, this.#hasRefusal), container: null }, usage: writeUsage(counted) })

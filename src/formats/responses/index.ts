@@ -28,6 +28,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   outputLimitField: 'max_output_tokens',
   writeError,
   writeRequest,
+  mayThink: ({ reasoning }) => !isObject(reasoning) || reasoning.effort !== 'none',
   readAnswer,
   readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usage) : null),
   readStream,

@@ -10,7 +10,7 @@ import { textOf } from './read-answer.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, unreadableEvent, unreadableStream } from '../stream-progress.ts';
+import { brokenStream, spoiltStream, unreadableEvent } from '../stream-progress.ts';
 import { readUsage } from './usage.ts';
 
 /** Reads the events of an OpenAI-style stream; unknown ones are ignored. */
@@ -96,7 +96,7 @@ class ResponseStreamReader {
       read();
     } catch (error) {
       if (!(error instanceof UnreadableAnswer)) throw error;
-      this.#fail(unreadableStream(error.message));
+      this.#fail(spoiltStream(error.message));
     }
   }
 

@@ -1,6 +1,7 @@
 // The straight path down: the upstream's response with the specification's few edits; all else is untouched.
+import { countOutputBytes } from '../../canonical/output-bytes.ts';
+import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
-import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
 import { requireResponse } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
@@ -11,14 +12,14 @@ import { countSearches } from './web-search.ts';
 /** Throws UnreadableAnswer. An answer without usage is shown our own count, as it is charged. */
 export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswer {
   const response = requireResponse(body);
-  const { outputBytes, ...has } = inspectOutput(response.output);
+  const { content, ...has } = inspectOutput(response.output);
+  const outputBytes = countOutputBytes(content);
   const told = readUsage(response.usage);
-  const usage = withOutputCounted(told, outputBytes);
-  const shown = () => writeUsage(usage ?? countUsage({ ...context, outputBytes, early: null }));
+  const counted = countUsage(told, { ...context, outputBytes });
   const relayed = relayResponse(response, relayOutput(response.output, context), context);
   return {
-    body: usage && usage === told ? relayed : { ...relayed, usage: shown() },
-    usage,
+    body: counted === told ? relayed : { ...relayed, usage: writeUsage(counted) },
+    usage: told,
     stop: readStop(response, has),
     outputBytes,
     searches: countSearches(response, response.output),

@@ -1,5 +1,5 @@
 // What the straight path changes in an answer, streamed or not: the model is the catalogue's, a function call's id is its `call_id`.
-import { countOutputBytes } from '../../canonical/output-bytes.ts';
+import type { AssistantPart } from '../../canonical/request.ts';
 import { isObject } from '../../lib/json.ts';
 import type { AnswerContext, JsonObject } from '../format.ts';
 import { inspectContent, readItem } from './read-answer.ts';
@@ -20,9 +20,13 @@ function clientNames(response: JsonObject, request: JsonObject): JsonObject {
 }
 
 /** What the gateway must know of a finished output. */
-export function inspectOutput(output: readonly unknown[]): { calls: boolean; refusal: boolean; outputBytes: number } {
+export function inspectOutput(output: readonly unknown[]): {
+  calls: boolean;
+  refusal: boolean;
+  content: readonly AssistantPart[];
+} {
   const content = output.flatMap(readItem);
-  return { ...inspectContent(content), outputBytes: countOutputBytes(content) };
+  return { ...inspectContent(content), content };
 }
 
 export function isReasoning(item: unknown): boolean {

@@ -2,8 +2,7 @@
 // function call's id, a made-up reasoning item ahead of the first item with the indices after it moved up, and gapless numbers.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage, withOutputCounted } from '../../canonical/usage.ts';
+import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
@@ -34,7 +33,6 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
 
 class ResponseStreamRelay {
   readonly progress: StreamProgress = newProgress();
-  readonly #meter = new OutputMeter();
   readonly #context: AnswerContext;
   #sequence = 0;
   /** The response as the client last saw it. */
@@ -65,7 +63,7 @@ class ResponseStreamRelay {
       case 'response.failed':
       case 'response.cancelled':
       case 'error':
-        this.progress.usageSoFar = readUsage(responseOf(payload).usage);
+        this.progress.usage = readUsage(responseOf(payload).usage);
         return this.#fail(readFailure(payload.response ?? payload));
       case 'response.output_item.added':
         return this.#beforeItem(payload.item) + this.#pass(message, event.data);
@@ -135,11 +133,10 @@ class ResponseStreamRelay {
 
   /** What a client that leaves has been given so far; the reasoning that OpenAI hides comes sealed with its finished item. */
   #meterEvent(type: string, { delta, item }: JsonObject): void {
-    if (typeof delta === 'string' && type.startsWith('response.reasoning')) this.#meter.addReasoning(delta);
-    else if (typeof delta === 'string') this.#meter.addText(delta);
-    else if (type === 'response.output_item.done' && isObject(item)) this.#meter.addSealed(textOf(item.encrypted_content));
-    else return;
-    this.progress.outputBytes = this.#meter.bytes;
+    if (typeof delta === 'string' && type.startsWith('response.reasoning')) this.progress.output.addReasoning(delta);
+    else if (typeof delta === 'string') this.progress.output.addText(delta);
+    else if (type === 'response.output_item.done' && isObject(item))
+      this.progress.output.addSealed(textOf(item.encrypted_content));
   }
 
   #editsOf(type: string, payload: JsonObject): Record<string, unknown> {
@@ -183,19 +180,16 @@ class ResponseStreamRelay {
     const firstItem: unknown = hasOutput ? (response.output as unknown[])[0] : undefined;
     const frames = this.#beforeItem(firstItem);
     const output = hasOutput ? this.#relayOutput(response) : [...this.#items.values()];
-    const { outputBytes, ...has } = inspectOutput(output);
+    const { content, ...has } = inspectOutput(output);
     const status = type.slice('response.'.length);
-    this.progress.outputBytes = Math.max(this.progress.outputBytes, outputBytes);
-    const told = readUsage(response.usage);
-    const counted = withOutputCounted(told, this.progress.outputBytes);
-    this.progress.usage = counted;
+    this.progress.output.raiseTo(content);
+    this.progress.usage = mergeUsage(this.progress.usage, readUsage(response.usage));
     this.progress.searches = countSearches(response, output);
     this.progress.stop = readStop({ ...response, status }, has);
     this.progress.status = 'finished';
-    const usage =
-      counted && counted === told
-        ? response.usage
-        : writeUsage(counted ?? countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: null }));
+    const { usage: told, output: written } = this.progress;
+    const counted = countUsage(told, { ...this.#context, outputBytes: written.bytes });
+    const usage = counted === told && response.usage ? response.usage : writeUsage(counted);
     this.#last = { type, response: { ...relayResponse(response, output, this.#context), status, usage } };
     return frames;
   }

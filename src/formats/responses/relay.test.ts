@@ -154,7 +154,7 @@ test('a stream’s events pass but for the documented edits, and the last one wa
   assert.equal(frames.at(-1), '');
   assert.equal(pipe.progress.status, 'finished');
   assert.deepEqual(
-    [pipe.progress.usage?.outputTokens, pipe.progress.stop?.reason, pipe.progress.outputBytes],
+    [pipe.progress.usage?.outputTokens, pipe.progress.stop?.reason, pipe.progress.output.bytes],
     [2, 'tool-calls', 4],
   );
   const last = pipe.close(': cost_micros=1');
@@ -346,10 +346,10 @@ test('a client that leaves is charged the reasoning that OpenAI hides', () => {
   const pipe = relayStream(contextFor());
   pipe.push(sseEvent('response.output_item.added', { output_index: 0, item: { type: 'reasoning', id: 'rs_1' } }));
   pipe.push(sseEvent('response.reasoning_summary_text.delta', { output_index: 0, delta: 'short' }));
-  assert.equal(pipe.progress.outputBytes, 5);
+  assert.equal(pipe.progress.output.bytes, 5);
   const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'A'.repeat(4_000) };
   pipe.push(sseEvent('response.output_item.done', { output_index: 0, item }));
-  assert.equal(pipe.progress.outputBytes, 3_000);
+  assert.equal(pipe.progress.output.bytes, 3_000);
 });
 
 test('an effort that the model does not know becomes the nearest that it knows', () => {

@@ -1,27 +1,26 @@
 // Usage in Responses: `input_tokens` includes what was read from and written to the prompt cache, `output_tokens` includes reasoning.
-import { readTokenCount, totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { readTokenCount, totalInputTokens, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { isObject } from '../../lib/json.ts';
 import type { JsonObject } from '../format.ts';
 
-/** Splits the counts into disjoint buckets. null when the upstream gave none, or none that can be believed: no request is without input. */
+/** Splits the counts into disjoint buckets. A count that is missing, or cannot be believed, is 0; null when all are. */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
-  const input = readTokenCount(value.input_tokens);
-  const output = readTokenCount(value.output_tokens);
-  if (!input || output === null) return null;
+  const input = readTokenCount(value.input_tokens) ?? 0;
+  const output = readTokenCount(value.output_tokens) ?? 0;
   const inputDetails = isObject(value.input_tokens_details) ? value.input_tokens_details : {};
   const outputDetails = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
   const cacheRead = Math.min(readTokenCount(inputDetails.cached_tokens) ?? 0, input);
   const cacheWrite = Math.min(readTokenCount(inputDetails.cache_write_tokens) ?? 0, input - cacheRead);
   const cacheWriteLong = Math.min(readLongCacheWrite(inputDetails), cacheWrite);
-  return {
+  return unlessEmpty({
     inputTokens: input - cacheRead - cacheWrite,
     cacheReadTokens: cacheRead,
     cacheWriteTokens: cacheWrite - cacheWriteLong,
     cacheWrite1hTokens: cacheWriteLong,
     outputTokens: output,
     reasoningTokens: Math.min(readTokenCount(outputDetails.reasoning_tokens) ?? 0, output),
-  };
+  });
 }
 
 /** OpenAI's long lifetime (12 hours) is counted with the dearer of the two buckets. */

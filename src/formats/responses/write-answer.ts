@@ -28,7 +28,7 @@ export function writeAnswer(answer: Answer, context: AnswerContext): JsonObject 
     answer.stop,
     answer.content.some((part) => part.type === 'refusal'),
   );
-  const usage = answer.usage ?? countUsage({ ...context, outputBytes: countOutputBytes(answer.content), early: null });
+  const usage = countUsage(answer.usage, { ...context, outputBytes: countOutputBytes(answer.content) });
   return writeResponse(context, { ...end, output: writeOutput(answer.content, context, end.status), usage: writeUsage(usage) });
 }
 

@@ -2,8 +2,7 @@
 // so an item is closed only when the next one starts or the answer ends: by then its status is known.
 import type { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
-import { OutputMeter } from '../../canonical/output-bytes.ts';
-import { countUsage } from '../../canonical/usage.ts';
+import { countUsage, mergeUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, JsonObject, StreamPipe, StreamProgress } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
 import { writeFailure } from './errors.ts';
@@ -41,7 +40,6 @@ class ResponseStreamWriter {
   #sequence = 0;
   #hasStarted = false;
   #hasRefusal = false;
-  readonly #meter = new OutputMeter();
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -51,7 +49,7 @@ class ResponseStreamWriter {
     if (this.progress.status !== 'running') return '';
     switch (event.type) {
       case 'start':
-        this.progress.earlyUsage = event.usage;
+        this.progress.usage = mergeUsage(this.progress.usage, event.usage);
         return this.#start();
       case 'finish':
         return this.#finish(event);
@@ -80,10 +78,8 @@ class ResponseStreamWriter {
 
   close(comment: string): string {
     const end = writeStop(this.progress.stop ?? { reason: 'end', sequence: null }, this.#hasRefusal);
-    const usage = writeUsage(
-      this.progress.usage ??
-        countUsage({ ...this.#context, outputBytes: this.progress.outputBytes, early: this.progress.earlyUsage }),
-    );
+    const { usage: told, output: written } = this.progress;
+    const usage = writeUsage(countUsage(told, { ...this.#context, outputBytes: written.bytes }));
     const response = writeResponse(this.#context, { ...end, output: this.#output, usage });
     // Not counted: `fail` may take its place.
     const last = writeEvent(`response.${end.status}`, this.#sequence, { response });
@@ -107,7 +103,7 @@ class ResponseStreamWriter {
     const frames = this.#start() + this.#closeItem(writeStop(stop, this.#hasRefusal).status) + this.#makeUpReasoning();
     this.progress.status = 'finished';
     this.progress.stop = stop;
-    this.progress.usage = usage;
+    this.progress.usage = mergeUsage(this.progress.usage, usage);
     return frames;
   }
 
@@ -139,8 +135,7 @@ class ResponseStreamWriter {
   #write(event: StreamEvent): string {
     const open = this.#open;
     if (!open || isEmptyDelta(event)) return '';
-    this.#meter.addEvent(event);
-    this.progress.outputBytes = this.#meter.bytes;
+    this.progress.output.addEvent(event);
     let frames = '';
     for (const [type, fields] of open.write(event)) {
       frames += this.#event(type, { item_id: open.id, output_index: this.#output.length, ...fields });

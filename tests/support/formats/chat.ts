@@ -102,7 +102,13 @@ export const anyAssistantContent: fc.Arbitrary<AssistantPart[]> = record({
 ]);
 
 const anyUsage = fc
-  .record({ input: fc.nat(9_999), read: fc.nat(9_999), write: fc.nat(9_999), output: fc.nat(9_999), reasoning: fc.nat(9_999) })
+  .record({
+    input: fc.integer({ min: 1, max: 9_999 }),
+    read: fc.nat(9_999),
+    write: fc.nat(9_999),
+    output: fc.integer({ min: 1, max: 9_999 }),
+    reasoning: fc.nat(9_999),
+  })
   .map(({ input, read, write, output, reasoning }) => ({
     inputTokens: input,
     cacheReadTokens: read,

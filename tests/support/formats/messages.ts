@@ -133,7 +133,7 @@ export const callPart: fc.Arbitrary<AssistantPart> = record({
   kind: fc.constant('function'),
 });
 
-const count = fc.nat({ max: 1_000_000 });
+const count = fc.integer({ min: 1, max: 1_000_000 });
 const usages: fc.Arbitrary<Usage> = record<Usage>({
   inputTokens: count,
   cacheReadTokens: count,

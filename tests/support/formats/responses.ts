@@ -115,11 +115,11 @@ const anyThinking: fc.Arbitrary<ThinkingPart> = fc.oneof(
 const anyAssistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(anyTextPart, anyCitedText, anyRefusal, anyThinking, anyCall);
 
 const anyUsage: fc.Arbitrary<Usage> = record({
-  inputTokens: fc.nat(9_999),
+  inputTokens: fc.integer({ min: 1, max: 9_999 }),
   cacheReadTokens: fc.nat(9_999),
   cacheWriteTokens: fc.nat(9_999),
   cacheWrite1hTokens: fc.constant(0),
-  outputTokens: fc.nat(9_999),
+  outputTokens: fc.integer({ min: 1, max: 9_999 }),
   reasoningTokens: fc.nat(9_999),
 }).map((usage) => ({ ...usage, reasoningTokens: Math.min(usage.reasoningTokens, usage.outputTokens) }));
 

@@ -74,16 +74,15 @@ function readStop(reason: unknown, has: { calls: boolean; refusal: string }): Re
 }
 
 function readUsage(usage: Json | undefined): Counts | null {
-  // Half a usage is none.
-  if (!usage || usage['completion_tokens'] === undefined) return null;
+  if (!usage) return null;
   const reasoning = (usage['completion_tokens_details']?.reasoning_tokens ?? 0) as number;
   // xAI counts its reasoning beside the completion, as its total shows.
   const beside = usage['total_tokens'] - usage['prompt_tokens'] - usage['completion_tokens'];
   return {
-    input: usage['prompt_tokens'],
+    input: usage['prompt_tokens'] ?? 0,
     cacheRead: usage['prompt_tokens_details']?.cached_tokens ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'] ?? 0,
     cacheWrite: usage['prompt_tokens_details']?.cache_write_tokens ?? 0,
-    output: usage['completion_tokens'] + (beside > 0 && beside === reasoning ? reasoning : 0),
+    output: (usage['completion_tokens'] ?? 0) + (beside > 0 && beside === reasoning ? reasoning : 0),
     reasoning,
   };
 }

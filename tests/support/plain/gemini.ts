@@ -40,10 +40,10 @@ function readStop(reason: string | undefined, hasCalls: boolean): Reading['stop'
 
 /** Thoughts are counted beside the answer, what tools fed in beside the prompt. Some recordings have lost the count of the prompt. */
 function readUsage(usage: Json | undefined): Counts | null {
-  if (!usage || usage['promptTokenCount'] === undefined) return null;
+  if (!usage) return null;
   const reasoning = (usage['thoughtsTokenCount'] ?? 0) as number;
   return {
-    input: usage['promptTokenCount'] + (usage['toolUsePromptTokenCount'] ?? 0),
+    input: (usage['promptTokenCount'] ?? 0) + (usage['toolUsePromptTokenCount'] ?? 0),
     cacheRead: usage['cachedContentTokenCount'] ?? 0,
     cacheWrite: 0,
     output: (usage['candidatesTokenCount'] ?? 0) + reasoning,
