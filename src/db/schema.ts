@@ -129,6 +129,9 @@ export type HoldsTable = {
   daily_cap_micros: Micros | null;
   monthly_cap_micros: Micros | null;
   owner: string;
+  /** What the request has probably cost the operator from its start on, and with each second that it runs. */
+  cost_at_once_micros: Micros;
+  cost_per_second_micros: Micros;
   created_at_ms: number;
 };
 

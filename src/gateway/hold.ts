@@ -3,14 +3,16 @@ import type { ClientRequest } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { Model } from '../catalog/model.ts';
-import { affordableOutputTokens, worstCaseMicros, type AppliedPrice } from '../catalog/price.ts';
-import { ledgerIdOf, type Outcome, type RefusedOutcome } from '../ledger/commands.ts';
+import { noUsage, type Usage } from '../canonical/usage.ts';
+import { affordableOutputTokens, priceUsage, worstCaseMicros, type AppliedPrice } from '../catalog/price.ts';
+import { ledgerIdOf, type LikelyCost, type Outcome, type RefusedOutcome, type Reserve } from '../ledger/commands.ts';
 import type { Micros } from '../lib/money.ts';
 import type { Gateway } from './gateway.ts';
 import { refusal } from './hold-refusal.ts';
 import type { ChosenRoute } from './route.ts';
 import type { Asked } from './running.ts';
 import { inputTokensWithSearches, type AskedSearch } from './search.ts';
+import { unseenTokensPerSecond } from './unseen-output.ts';
 
 export type HoldRequest = {
   readonly requestId: string;
@@ -20,6 +22,7 @@ export type HoldRequest = {
   readonly search: AskedSearch | null;
   readonly request: ClientRequest;
   readonly inputTokensUpper: number;
+  readonly inputTokensLikely: number;
   /** The largest that `outputLimitOf` gives for a route of the model; likewise the price is the dearest. */
   readonly outputTokens: number;
   /** What the client's format calls its output limit. */
@@ -64,7 +67,7 @@ export async function placeHold(gateway: Gateway, request: HoldRequest): Promise
   for (let tries = 1; ; tries++) {
     const coveredTokens = firstSliceOf(gateway, wanted, maxOutputTokens);
     const amountMicros = worstCaseOf(wanted, coveredTokens);
-    const outcome = await reserve(gateway, wanted, amountMicros);
+    const outcome = await reserve(gateway, wanted, { amountMicros, likelyCost: likelyCostOf(wanted) });
     if (outcome.type === 'held') {
       const { availableMicros } = outcome;
       return {
@@ -117,18 +120,27 @@ function inputSizeOf({ inputTokensUpper, model, request, search }: HoldRequest) 
   };
 }
 
+/** Of its input at once, and of what most models write in a second. */
+function likelyCostOf({ price, request, inputTokensLikely }: HoldRequest): LikelyCost {
+  const costOf = (usage: Partial<Usage>) => priceUsage(price, { ...noUsage, ...usage }).upstreamCostMicros;
+  return {
+    atOnceMicros: costOf({ inputTokens: inputTokensLikely }),
+    perSecondMicros: costOf({ outputTokens: unseenTokensPerSecond * request.choices }),
+  };
+}
+
 /** Asks the ledger for a hold under the request's id. */
 export async function reserve(
   gateway: Gateway,
   { requestId, key }: Pick<HoldRequest, 'requestId' | 'key'>,
-  amountMicros: Micros,
+  amounts: Pick<Reserve, 'amountMicros' | 'likelyCost'>,
 ): Promise<Extract<Outcome, { type: 'held' }> | RefusedOutcome> {
   const outcome = await gateway.ledger.submit({
     type: 'reserve',
     holdId: requestId,
     ledgerId: ledgerIdOf(key.accountId, key.mode),
     keyId: key.id,
-    amountMicros,
+    ...amounts,
     dailyCapMicros: key.dailyCapMicros,
     monthlyCapMicros: key.monthlyCapMicros,
     owner: gateway.owner,

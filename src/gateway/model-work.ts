@@ -77,7 +77,9 @@ class ModelWork implements Work {
     // What no route can be sent is refused here, before anything is held for it.
     const plan = new RoutePlan(asked, { routes, tokenPrice, factor });
 
-    const wanted = { requestId, key, model, request, inputTokensUpper, limitField: format.outputLimitField, ...plan.dearest };
+    const limitField = format.outputLimitField;
+    const inputTokensLikely = estimate.likely;
+    const wanted = { requestId, key, model, request, inputTokensUpper, inputTokensLikely, limitField, ...plan.dearest };
     const hold = await placeHold(gateway, wanted);
     trace.holdMicros = hold.amountMicros;
     const controller = gateway.runs.open();

@@ -79,8 +79,9 @@ export async function sellPieces(
 
 async function holdFor(admitted: Admitted, sale: Sale): Promise<Micros> {
   const { gateway } = admitted;
-  const amountMicros = priceOf(sale, sale.count).costMicros;
-  const outcome = await reserve(gateway, admitted, amountMicros);
+  const { costMicros: amountMicros, upstreamCostMicros } = priceOf(sale, sale.count);
+  const likelyCost = { atOnceMicros: upstreamCostMicros, perSecondMicros: zeroMicros };
+  const outcome = await reserve(gateway, admitted, { amountMicros, likelyCost });
   if (outcome.type === 'held') return amountMicros;
   const affordable = affordablePieces(sale, outcome.affordableMicros);
   const pieces = sale.piece === 'image' ? 'images' : 'searches';

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 
 /** What most models write in a second; those that think unseen are seldom faster. */
-const unseenTokensPerSecond = 100;
+export const unseenTokensPerSecond = 100;
 /** A shorter silence is taken for the network's. */
 const silenceMsMin = 1_000;
 

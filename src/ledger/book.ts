@@ -3,7 +3,7 @@
 import type { AnswerWorth } from '../canonical/stored-response.ts';
 import type { EntryKind } from '../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../lib/money.ts';
-import type { CachedAnswer, ChargeRecord, LedgerId, StoredAnswer } from './commands.ts';
+import type { CachedAnswer, ChargeRecord, LedgerId, LikelyCost, StoredAnswer } from './commands.ts';
 
 export type Book = {
   /** A ledger that is missing here does not exist. */
@@ -49,6 +49,7 @@ export type Hold = {
   readonly dailyCapMicros: Micros | null;
   readonly monthlyCapMicros: Micros | null;
   readonly owner: string;
+  readonly likelyCost: LikelyCost;
   readonly createdAtMs: number;
 };
 

@@ -37,7 +37,12 @@ export type Reserve = {
   readonly monthlyCapMicros: Micros | null;
   /** The process that runs the request and keeps its lease alive. */
   readonly owner: string;
+  /** Left out: nothing. */
+  readonly likelyCost?: LikelyCost;
 };
+
+/** What a request has probably cost the operator while it runs: its loss, should its process be killed. At most what is held. */
+export type LikelyCost = { readonly atOnceMicros: Micros; readonly perSecondMicros: Micros };
 
 /**
  * Makes an open hold larger, under the windows and caps it was made with: a long answer is held for piece by piece. Answered with

@@ -24,13 +24,30 @@ import {
   windowsOfEntry,
 } from './book.ts';
 import { accountIdOf } from './commands.ts';
-import type { AuditRow, Command, Credit, Debit, Extend, LedgerId, Outcome, Release, Reserve, Settle } from './commands.ts';
+import type {
+  AuditRow,
+  Command,
+  Credit,
+  Debit,
+  Extend,
+  LedgerId,
+  LikelyCost,
+  Outcome,
+  Release,
+  Reserve,
+  Settle,
+} from './commands.ts';
 import { endsHold, findEntry, findReserved, negative, newEntry, type ReservedHold, supersededNote } from './journal.ts';
 import { refuseHold, roomMicros } from './limits.ts';
 import { dayOf, monthOf } from './window.ts';
 
 /** The ledger's own command: gives back the hold of an owner that is gone. */
-export type Expire = { readonly type: 'expire'; readonly holdId: string };
+export type Expire = {
+  readonly type: 'expire';
+  readonly holdId: string;
+  /** About when its owner ended, in Unix milliseconds; null: nobody knows. */
+  readonly ownerEndedAtMs: number | null;
+};
 
 export type Decision = {
   readonly book: Book;
@@ -60,6 +77,7 @@ type Step = {
 const unknownHold: Step = { outcome: { type: 'unknown-hold' } };
 const unknownLedger: Step = { outcome: { type: 'unknown-ledger' } };
 const alreadyResolved: Step = { outcome: { type: 'already-resolved' } };
+const noCost: LikelyCost = { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
 const released: Outcome = { type: 'released' };
 const superseded: Outcome = { type: 'superseded' };
 
@@ -132,7 +150,7 @@ function reserve(book: Book, command: Reserve, nowMs: number): Step {
   return {
     outcome: { type: 'held', availableMicros: entry.availableMicros },
     entry,
-    opened: { ...terms, id: command.holdId, amountMicros, owner, createdAtMs },
+    opened: { ...terms, id: command.holdId, amountMicros, owner, likelyCost: command.likelyCost ?? noCost, createdAtMs },
   };
 }
 
@@ -202,9 +220,13 @@ function supersede(book: Book, hold: ReservedHold, { command, isOpen, nowMs }: S
   return { outcome: superseded, entry };
 }
 
-/** The request is free. After an expiry there is nothing left to give back, but its loss is booked and a settlement comes too late. */
+/**
+ * The request is free. After an expiry there is nothing left to give back, but what is missing of its loss is booked, and a settlement comes
+ * too late.
+ */
 function release(book: Book, command: Release, nowMs: number): Step {
-  const lossMicros = amountOf(command.lossMicros);
+  const bookedMicros = findEntry(book, command.holdId, 'expire')?.lossMicros ?? zeroMicros;
+  const lossMicros = micros(Math.max(amountOf(command.lossMicros) - bookedMicros, 0));
   if (findEntry(book, command.holdId, 'release')) return { outcome: released };
   if (findEntry(book, command.holdId, 'settle')) return alreadyResolved;
   const open = book.holds.get(command.holdId);
@@ -217,7 +239,14 @@ function expire(book: Book, command: Expire, nowMs: number): Step {
   if (findEntry(book, command.holdId, 'expire')) return { outcome: released };
   const hold = book.holds.get(command.holdId);
   if (!hold) return findReserved(book, command.holdId) ? alreadyResolved : unknownHold;
-  return { outcome: released, entry: giveBack(book, hold, { kind: 'expire', isOpen: true, lossMicros: zeroMicros, nowMs }) };
+  const lossMicros = likelyCostOf(hold, command.ownerEndedAtMs);
+  return { outcome: released, entry: giveBack(book, hold, { kind: 'expire', isOpen: true, lossMicros, nowMs }) };
+}
+
+function likelyCostOf({ likelyCost, amountMicros, createdAtMs }: Hold, endedAtMs: number | null): Micros {
+  const ranSeconds = Math.max((endedAtMs ?? createdAtMs) - createdAtMs, 0) / 1_000;
+  const costMicros = likelyCost.atOnceMicros + Math.round(likelyCost.perSecondMicros * ranSeconds);
+  return micros(Math.min(costMicros, amountMicros));
 }
 
 type GiveBack = {

@@ -5,7 +5,7 @@ import { type Micros, micros, zeroMicros } from '../lib/money.ts';
 import { availableMicrosOf, type Book, type Entry, type Hold, type LedgerState, postToLedger } from './book.ts';
 
 /** A hold as the journal knows it, open or not. */
-export type ReservedHold = Omit<Hold, 'owner'>;
+export type ReservedHold = Omit<Hold, 'owner' | 'likelyCost'>;
 
 export function findEntry(book: Book, id: string, kind: EntryKind): Entry | undefined {
   return book.entries.get(id)?.find((entry) => entry.kind === kind);

@@ -1,8 +1,9 @@
 // Who keeps which holds, among any number of machines, by the database's clock. A process that was killed is noticed when its lease ends,
 // since no other can look at its pid: the next sweep after that, of whoever sweeps first, gives back what it held.
 import type { ClientBase, Pool } from 'pg';
+import type { Expire } from './core.ts';
 import { nowMs } from './postgres-statements.ts';
-import type { Owner } from './sqlite-lease.ts';
+import { likelyEndOf, type Owner } from './sqlite-lease.ts';
 
 /** With a sweep as often as a renewal, what a killed process held is back in 50 seconds at the latest. */
 export const renewalMs = 10_000;
@@ -17,10 +18,11 @@ returning (select expires_at_ms > ms from earlier, moment) as was_valid`;
 
 const endExpiredText = `
 with moment as materialized (select ${nowMs('$1')} as ms)
-delete from hold_owners using moment where expires_at_ms <= ms`;
+delete from hold_owners using moment where expires_at_ms <= ms
+returning owner, expires_at_ms`;
 
 const abandonedText = `
-select id from holds where not exists (select from hold_owners where hold_owners.owner = holds.owner) order by id limit $1`;
+select id, owner from holds where not exists (select from hold_owners where hold_owners.owner = holds.owner) order by id limit $1`;
 
 export class PostgresLease {
   readonly owner: string;
@@ -51,11 +53,12 @@ export class PostgresLease {
     return rows[0]?.was_valid ?? false;
   }
 
-  /** Ends the leases of owners that are gone, and returns up to `max` ids of holds that are nobody's now. */
-  async findAbandoned(pool: Pool, max: number): Promise<readonly string[]> {
-    await pool.query(endExpiredText, [this.#clock()]);
-    const { rows } = await pool.query<{ id: string }>(abandonedText, [max]);
-    return rows.map(({ id }) => id);
+  /** Ends the leases of owners that are gone, and returns up to `max` holds that are nobody's now. */
+  async findAbandoned(pool: Pool, max: number): Promise<readonly Expire[]> {
+    const ended = await pool.query<{ owner: string; expires_at_ms: number }>(endExpiredText, [this.#clock()]);
+    const endedAtMs = new Map(ended.rows.map((row) => [row.owner, likelyEndOf(row, leaseMs)]));
+    const { rows } = await pool.query<{ id: string; owner: string }>(abandonedText, [max]);
+    return rows.map(({ id, owner }) => ({ type: 'expire', holdId: id, ownerEndedAtMs: endedAtMs.get(owner) ?? null }));
   }
 
   async end(pool: Pool): Promise<void> {

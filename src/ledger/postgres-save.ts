@@ -106,6 +106,8 @@ const holdColumns: Columns<HoldsTable> = {
   daily_cap_micros: 'bigint',
   monthly_cap_micros: 'bigint',
   owner: 'text',
+  cost_at_once_micros: 'bigint',
+  cost_per_second_micros: 'bigint',
   created_at_ms: 'bigint',
 };
 const windowColumns: Columns<Tables['key_windows']> = {

@@ -58,9 +58,9 @@ export class PostgresStore {
   async sweep(): Promise<number> {
     // After a time in which the database could not be reached, everybody's lease has run out: the living renew theirs before the next sweep.
     if (!this.#lease || !(await this.#lease.renew(this.#pool))) return 0;
-    const holdIds = await this.#lease.findAbandoned(this.#pool, sweepMax);
-    if (holdIds.length > 0) await this.run(holdIds.map((holdId): Expire => ({ type: 'expire', holdId })));
-    return holdIds.length;
+    const abandoned = await this.#lease.findAbandoned(this.#pool, sweepMax);
+    if (abandoned.length > 0) await this.run(abandoned);
+    return abandoned.length;
   }
 
   /** Ends this process's lease. Holds that it still has are given back by the next sweep of any process. */

@@ -58,6 +58,8 @@ export function rowOfHold(hold: Hold): HoldRow {
     daily_cap_micros: hold.dailyCapMicros,
     monthly_cap_micros: hold.monthlyCapMicros,
     owner: hold.owner,
+    cost_at_once_micros: hold.likelyCost.atOnceMicros,
+    cost_per_second_micros: hold.likelyCost.perSecondMicros,
     created_at_ms: hold.createdAtMs,
   };
 }
@@ -73,6 +75,7 @@ export function holdOfRow(row: HoldRow): Hold {
     dailyCapMicros: row.daily_cap_micros,
     monthlyCapMicros: row.monthly_cap_micros,
     owner: row.owner,
+    likelyCost: { atOnceMicros: row.cost_at_once_micros, perSecondMicros: row.cost_per_second_micros },
     createdAtMs: row.created_at_ms,
   };
 }

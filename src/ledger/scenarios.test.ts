@@ -314,7 +314,7 @@ function parseCommand(text: string): Command | Expire {
     case 'release':
       return { type, holdId: id, lossMicros: micros(Number(amount)) };
     case 'expire':
-      return { type, holdId: id };
+      return { type, holdId: id, ownerEndedAtMs: null };
     case 'credit':
     case 'debit':
       return { type, entryId: id, ledgerId, amountMicros: micros(Number(amount)), note: 'test' };

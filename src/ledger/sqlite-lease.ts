@@ -1,6 +1,7 @@
 // Who keeps which holds. A process has one lease for all its holds and renews it while it lives; a hold whose owner has no lease is
 // abandoned. On SQLite all processes share a machine, so that one that was killed is noticed at once, not when its lease ends.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Expire } from './core.ts';
 
 export const leaseRenewalMs = 10_000;
 const leaseMs = 60_000;
@@ -33,7 +34,9 @@ export class SqliteLease {
     );
     this.#list = connection.prepare('select * from hold_owners');
     this.#remove = connection.prepare('delete from hold_owners where owner = ?');
-    this.#abandoned = connection.prepare('select id from holds where owner not in (select owner from hold_owners) limit ?');
+    this.#abandoned = connection.prepare(
+      'select id, owner from holds where owner not in (select owner from hold_owners) limit ?',
+    );
   }
 
   /** First in every transaction: after a pause in which others took this process for dead, it may place no hold without a lease. */
@@ -50,12 +53,16 @@ export class SqliteLease {
     this.#renewAtMs = 0;
   }
 
-  /** Ends the leases of owners that are gone, and returns up to `max` ids of holds that are nobody's now. */
-  findAbandoned(nowMs: number, max: number): readonly string[] {
+  /** Ends the leases of owners that are gone, and returns up to `max` holds that are nobody's now. */
+  findAbandoned(nowMs: number, max: number): readonly Expire[] {
+    const endedAtMs = new Map<string, number>();
     for (const row of this.#list.all() as OwnerRow[]) {
-      if (row.expires_at_ms <= nowMs || this.#isDeadNeighbour(row)) this.#remove.run(row.owner);
+      if (row.expires_at_ms > nowMs && !this.#isDeadNeighbour(row)) continue;
+      this.#remove.run(row.owner);
+      endedAtMs.set(row.owner, likelyEndOf(row, leaseMs));
     }
-    return this.#abandoned.all(max).map((row) => row['id'] as string);
+    const rows = this.#abandoned.all(max) as { id: string; owner: string }[];
+    return rows.map(({ id, owner }) => ({ type: 'expire', holdId: id, ownerEndedAtMs: endedAtMs.get(owner) ?? null }));
   }
 
   end(): void {
@@ -68,6 +75,11 @@ export class SqliteLease {
     if (row.pid === this.#self.pid) return row.process_started_at_ms !== this.#self.processStartedAtMs;
     return !this.#isRunning(row.pid);
   }
+}
+
+/** It lived when it last renewed its lease, and no longer when it was to do so again. */
+export function likelyEndOf({ expires_at_ms: expiresAtMs }: { readonly expires_at_ms: number }, ofLeaseMs: number): number {
+  return expiresAtMs - ofLeaseMs + leaseRenewalMs / 2;
 }
 
 function isProcessRunning(pid: number): boolean {

@@ -54,12 +54,9 @@ export class SqliteStore {
   /** Gives back holds whose owner is gone, and keeps this process's own lease. Returns how many; `sweepMax`: there may be more. */
   sweep(): number {
     return this.#transact((nowMs) => {
-      const holdIds = this.#lease?.findAbandoned(nowMs, sweepMax) ?? [];
-      this.#apply(
-        holdIds.map((holdId): Expire => ({ type: 'expire', holdId })),
-        nowMs,
-      );
-      return holdIds.length;
+      const abandoned = this.#lease?.findAbandoned(nowMs, sweepMax) ?? [];
+      this.#apply(abandoned, nowMs);
+      return abandoned.length;
     });
   }
 

@@ -39,12 +39,22 @@ const adjustedLedger = fc.record({
 const command: fc.Arbitrary<Command | Expire> = fc.oneof(
   {
     weight: 9,
-    arbitrary: fc.tuple(asked, amount, cap, cap).map(([of, held, daily, monthly]) => reserveOf(of, held, { daily, monthly })),
+    arbitrary: fc.tuple(asked, amount, cap, cap).map(([of, held, daily, monthly]) => ({
+      ...reserveOf(of, held, { daily, monthly }),
+      likelyCost: { atOnceMicros: micros(held % 7), perSecondMicros: micros(held % 3) },
+    })),
   },
   { weight: 4, arbitrary: fc.tuple(asked, fc.nat({ max: 2 }), amount).map(([of, part, more]) => extendOf(of, part, more)) },
   { weight: 4, arbitrary: fc.tuple(asked, amount).map(([of, cost]) => settleOf(of, cost)) },
   { weight: 2, arbitrary: fc.tuple(asked, amount).map(([{ holdId }, loss]) => releaseOf(holdId, loss)) },
-  { weight: 1, arbitrary: asked.map(({ holdId }): Expire => ({ type: 'expire', holdId })) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(asked, fc.option(fc.integer({ min: 0, max: 100_000 }))).map(([{ holdId }, afterMs]): Expire => ({
+      type: 'expire',
+      holdId,
+      ownerEndedAtMs: afterMs === null ? null : lastHourOf2026Ms + afterMs,
+    })),
+  },
   { weight: 2, arbitrary: adjustedLedger.map((of) => adjustment('credit', of)) },
   { weight: 1, arbitrary: adjustedLedger.map((of) => adjustment('debit', { ...of, amount: Math.floor(of.amount / 8) })) },
 );

@@ -261,7 +261,7 @@ onEachStore((store) => {
       const first = await claimOf(one, 'r1');
       await ledger.run([reserveOf(asked('r1'), 40), reserveOf(asked('r2'), 40)]);
       await setOwners(database, ['run_2']);
-      if (expires) await ledger.run([{ type: 'expire', holdId: 'r1' }]);
+      if (expires) await ledger.run([{ type: 'expire', holdId: 'r1', ownerEndedAtMs: null }]);
       if (taken === 'removed') await two.removeEnded();
       else if (taken) {
         const other = await claimOf(two, 'r2');

@@ -92,7 +92,7 @@ onEachStore((store) => {
     await books.run([creditOf(ledgerId, 100), creditOf('bcc:live', 100), reserveOf(hold('a'), 10)]);
     const tryBoth = async () => (await books.run([extendOf(wrong, 1, 5), settleOf(wrong, 5)])).map(({ type }) => type);
     assert.deepEqual(await tryBoth(), ['unknown-hold', 'unknown-hold']);
-    await books.run([{ type: 'expire', holdId: 'a' }]);
+    await books.run([{ type: 'expire', holdId: 'a', ownerEndedAtMs: null }]);
     assert.deepEqual(await tryBoth(), ['already-resolved', 'unknown-hold']);
     assert.deepEqual(await books.run([settleOf(hold('a'), 5), { type: 'release', holdId: 'a', lossMicros: zeroMicros }]), [
       { type: 'charged', chargedMicros: 5, lossMicros: 0, availableMicros: 95 },
@@ -107,7 +107,7 @@ onEachStore((store) => {
     const books = open('run_1');
     assert.deepEqual(await books.run([]), []);
     const unknown = { holdId: 'x', ledgerId: 'nobody:live', keyId: 'k' } as const;
-    const expire: Expire = { type: 'expire', holdId: 'x' };
+    const expire: Expire = { type: 'expire', holdId: 'x', ownerEndedAtMs: null };
     const replies = await books.run([reserveOf(unknown, 1), settleOf(unknown, 1), creditOf('nobody:live', 1), expire]);
     assert.deepEqual(
       replies.map(({ type }) => type),
@@ -154,9 +154,10 @@ onEachStore((store) => {
   });
 
   test('holds of a process whose lease ended are given back within a minute; those of a process that renews it are kept', async (t) => {
-    const { open, clock, held } = await openBooks(t, store);
+    const { open, clock, held, database } = await openBooks(t, store);
     const [quiet, lively] = [open('run_quiet'), open('run_lively')];
-    await quiet.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), owner: 'run_quiet' }]);
+    const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(1) };
+    await quiet.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), likelyCost, owner: 'run_quiet' }]);
     await lively.run([{ ...reserveOf(hold('b'), 20), owner: 'run_lively' }]);
     for (let seconds = 0; (await lively.sweep()) === 0; seconds += 10) {
       assert.equal(await held(), 30);
@@ -165,6 +166,16 @@ onEachStore((store) => {
     }
     assert.ok(clock.nowMs - startMs >= 40_000, 'given back before the lease ended');
     assert.equal(await held(), 20);
+    const expired = await database.read
+      .selectFrom('entries')
+      .select(['id', 'loss_micros'])
+      .where('kind', '=', 'expire')
+      .execute();
+    // It renewed its lease at the start, and not ten seconds later: it is taken to have ended half way between.
+    assert.deepEqual(
+      expired.map((entry) => [entry.id, entry.loss_micros]),
+      [['a', 8]],
+    );
     // The quiet process comes back: its late settlement is charged from what is available, and it may place holds again.
     const [charged, reserved] = await quiet.run([settleOf(hold('a'), 10), { ...reserveOf(hold('c'), 5), owner: 'run_quiet' }]);
     assert.deepEqual(

@@ -100,7 +100,7 @@ const corruptions: Readonly<Record<string, Corruption>> = {
     problem: { table: 'holds', id: 'd', column: 'key_id', expected: 'k', found: 'other' },
   },
   'a hold that came back': {
-    sql: `insert into holds select 'a', ledger_id, key_id, amount_micros, day, month, null, null, owner, 0 from holds`,
+    sql: `insert into holds select 'a', ledger_id, key_id, amount_micros, day, month, null, null, owner, 0, 0, 0 from holds`,
     problem: { table: 'holds', id: 'a', expected: 'no row', found: 'a row' },
   },
   'an entry whose amount was changed': {
@@ -269,7 +269,7 @@ async function openBooks(t: TestContext, store: StoreKind): Promise<Database> {
       reserveOf(hold('b'), 5),
       { type: 'release', holdId: 'b', lossMicros: micros(2) },
       reserveOf(hold('c'), 20),
-      { type: 'expire', holdId: 'c' },
+      { type: 'expire', holdId: 'c', ownerEndedAtMs: null },
       settleOf(hold('c'), 20),
       reserveOf(hold('d'), 10),
       { type: 'debit', entryId: 'd1', ledgerId, amountMicros: micros(10), note: 'test' },

@@ -153,6 +153,8 @@ async function checkBooks({ program, account, journal }: Installation, where: st
     assert.equal(balance.postedMicros, creditMicros - sum, `${where}: the balance is the credit less the charges`);
     const charged = new Map(charges.map((charge) => [charge.id, charge.cost_micros as number]));
     for (const [id, cost] of journal) assert.equal(charged.get(id), cost, `${where}: the charge of ${id}`);
+    const expired = await database.read.selectFrom('entries').select('loss_micros').where('kind', '=', 'expire').execute();
+    for (const { loss_micros: loss } of expired) assert.ok(loss > 0, `${where}: what a killed request has cost is a loss`);
     const books = await verify(database.read);
     assert.ok(books.ok, `${where}: ${JSON.stringify(books)}`);
   } finally {

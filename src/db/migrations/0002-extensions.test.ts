@@ -26,6 +26,8 @@ test('books of the first version go on in this one: nothing is lost, and an open
   // As the first version left it.
   for (const action of ['update', 'delete']) connection.exec(`drop trigger entries_refuse_${action}`);
   connection.exec('alter table ledgers drop column last_entry_at_ms');
+  for (const column of ['cost_at_once_micros', 'cost_per_second_micros'])
+    connection.exec(`alter table holds drop column ${column}`);
   const signIn = [
     'used_codes',
     'account_members',

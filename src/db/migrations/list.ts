@@ -17,6 +17,7 @@ import { auditLog, auditLogOnPostgres } from './0011-audit-log.ts';
 import { billing, billingOnPostgres } from './0012-billing.ts';
 import { disabledKeys, disabledKeysOnPostgres } from './0013-disabled-keys.ts';
 import { proofs, proofsOnPostgres } from './0014-proofs.ts';
+import { likelyCosts, likelyCostsOnPostgres } from './0015-likely-costs.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -35,6 +36,7 @@ const sqlite = {
   '0012-billing': billing,
   '0013-disabled-keys': disabledKeys,
   '0014-proofs': proofs,
+  '0015-likely-costs': likelyCosts,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -52,6 +54,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0012-billing': billingOnPostgres,
   '0013-disabled-keys': disabledKeysOnPostgres,
   '0014-proofs': proofsOnPostgres,
+  '0015-likely-costs': likelyCostsOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };
