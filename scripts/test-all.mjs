@@ -5,8 +5,8 @@ import { setUp } from './setup.mjs';
 const node = setUp({ dev: true });
 const full = { TOLLGATE_TEST_VOLUME: 'full' };
 const groups = {
-  faults: () => test(['tests/integration/fault-table.test.ts', 'tests/volume/faults/*.test.ts']),
-  crashes: () => test(['tests/integration/crash.test.ts', 'tests/volume/crashes/*.test.ts']),
+  faults: () => test(['tests/integration/{fault-table,provider-bill}.test.ts', 'tests/volume/faults/*.test.ts']),
+  crashes: () => test(['src/ledger/sqlite-store.test.ts', 'tests/integration/crash.test.ts', 'tests/volume/crashes/*.test.ts']),
   fuzz: () =>
     test([
       'src/ledger/races.test.ts',

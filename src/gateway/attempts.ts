@@ -9,6 +9,7 @@ import type { Attempt } from './route-plan.ts';
 import { isCredentialRefused, nextStepAfter, waitBeforeRetryMs } from './retry-policy.ts';
 import type { Running } from './running.ts';
 import { bookLoss } from './settle.ts';
+import type { Unseen } from './unseen-output.ts';
 
 /** A call of `running.attempt`, to its end. */
 export type Tried<Answer> = { readonly kind: 'answered'; readonly answer: Answer } | CallFailed;
@@ -24,7 +25,7 @@ export async function tryRoutes<Answer>(running: Running, call: Call<Answer>): P
     running.attempt = plan.begin(hold);
     passOverProbed(running);
     for (;;) {
-      running.unseen.begin({ isPossible: mayWriteUnseen(running) });
+      running.unseen.begin(unseenBy(running));
       const tried = await callRoute(running, call, retrying).finally(() => running.unseen.end());
       if (tried.kind === 'answered') return tried;
       running.trace.upstreamStatus = tried.failure.status;
@@ -94,8 +95,9 @@ function nextFree(running: Running): Attempt | null {
 }
 
 /** An answer that comes whole shows nothing until its end, and a model that thinks may hide that. */
-function mayWriteUnseen({ request, attempt: { written } }: Running): boolean {
-  return !request.stream || (written.transport === 'http' && written.mayThink);
+function unseenBy({ request, attempt: { written } }: Running): Unseen {
+  if (!request.stream) return 'all';
+  return written.transport === 'http' && written.mayThink ? 'thoughts' : 'nothing';
 }
 
 function isFree({ gateway }: Running, { route }: Attempt): boolean {

@@ -22,6 +22,8 @@ export type CallFailed = {
   /** The failure that the client is told, when it is that of an earlier call. */
   readonly told?: UpstreamFailure;
   readonly requestSent: boolean;
+  /** Whether a stream had begun, with a status of success; left out: none had. */
+  readonly hasStreamed?: boolean;
   /** Whether the answer had come whole, so that its counts are final; left out: it had not. */
   readonly isWhole?: boolean;
   /** What had come by then. */

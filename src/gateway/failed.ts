@@ -9,7 +9,7 @@ import { toApiError, withoutProvider } from './upstream-error.ts';
 /** Releases the hold, books what the provider bills for the failed call as a loss, and gives the error. */
 export async function endFailed(
   running: Running,
-  failed: Pick<CallFailed, 'failure' | 'told' | 'requestSent' | 'isWhole' | 'progress'>,
+  failed: Pick<CallFailed, 'failure' | 'told' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>,
 ): Promise<ApiError> {
   await releaseHold(running, failed);
   if (running.gateway.runs.isEnding) return shuttingDown();

@@ -15,7 +15,7 @@ function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens
   const extensions: Extend[] = [];
   const clock = new TestClock();
   const unseen = new UnseenOutput(clock);
-  unseen.begin({ isPossible: thinking });
+  unseen.begin(thinking ? 'thoughts' : 'nothing');
   let left = givesMicros;
   const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
   const version = { version: '0', effectiveFromMs: 0, isListPrice: true, base: prices, tiers: [] };
@@ -112,7 +112,7 @@ test('a call that takes the place of a failed one counts from nothing, under wha
   const { growth, unseen, extensions, clock } = openStream({ thinking: true });
   assert.equal(await growth.cover(bytesOf(4_000)), true);
   await clock.advance(60_000);
-  unseen.begin({ isPossible: true });
+  unseen.begin('thoughts');
   assert.equal(growth.cover(bytesOf(3_000)), undefined);
   await settled();
   assert.equal(extensions.length, 1, 'neither the failed call’s output nor its silence counts');

@@ -113,7 +113,7 @@ export function timesOf(trace: RequestTrace, clock: Clock): Pick<ChargeRecord, '
 }
 
 /** A call that has failed, and what had come of its answer by then. */
-type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'isWhole' | 'progress'>;
+type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
 
 /** Gives the hold back. `failed`: the last call, which the provider may bill; null: there was none. */
 export async function releaseHold(running: Running, failed: Failed | null): Promise<void> {
@@ -160,9 +160,10 @@ export async function bookLossBeside(charging: Charging, lossMicros: Micros): Pr
 
 /** By the provider's own count where it is final; else what the call has used so far, if it is likely to have run at all. */
 function lossOf(running: Running, failed: Failed): Micros {
-  const { failure, progress, isWhole = false } = failed;
+  const { failure, progress, isWhole = false, hasStreamed = false } = failed;
   const { usage: told, output, searches: searchesSoFar = 0 } = progress;
-  const hasRun = told !== null || output.bytes + searchesSoFar > 0 || failure.isBilled || isBilledWithoutAnswer(running, failed);
+  const hasWritten = told !== null || output.bytes + searchesSoFar > 0 || (hasStreamed && running.unseen.tokens > 0);
+  const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(running, failed);
   if (!hasRun) return zeroMicros;
   const { usage, searches } = isWhole
     ? finalUse(running, { ...progress, outputBytes: output.bytes })

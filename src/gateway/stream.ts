@@ -51,7 +51,14 @@ async function relay(running: Running, opened: OpenFrames, copying: Copying): Pr
 }
 
 function brokenOff(pipe: OpenFrames['pipe'], failure: UpstreamFailure, { hasBegun }: { readonly hasBegun: boolean }): CallFailed {
-  return { kind: 'failure', failure, requestSent: true, progress: pipe.progress, begun: hasBegun ? pipe : null };
+  return {
+    kind: 'failure',
+    failure,
+    requestSent: true,
+    hasStreamed: true,
+    progress: pipe.progress,
+    begun: hasBegun ? pipe : null,
+  };
 }
 
 /** Nothing more can be held: the upstream is stopped, and the answer so far is charged and ends as at its length limit. */
@@ -83,7 +90,10 @@ async function copyFrames(
       const written = passOn(text, { output, pipe, noteAnswer });
       if (written) await written.finally(() => unseen.noteOwnWait());
       const granted = pipe.progress.status === 'running' ? growth.cover(outputBytes) : undefined;
-      if (granted && !(await granted)) return null;
+      if (!granted) continue;
+      const isGranted = await granted;
+      unseen.noteOwnWait();
+      if (!isGranted) return null;
     }
     return null;
   } catch (error) {

@@ -4,12 +4,15 @@ import type { Clock } from '../lib/clock.ts';
 
 /** What most models write in a second; those that think unseen are seldom faster. */
 export const unseenTokensPerSecond = 100;
-/** A shorter silence is taken for the network's. */
+/** In a stream a shorter silence is taken for the network's. */
 const silenceMsMin = 1_000;
+
+/** What a provider may write unseen: its thoughts, or all of an answer that comes whole. */
+export type Unseen = 'nothing' | 'thoughts' | 'all';
 
 export class UnseenOutput {
   readonly #clock: Clock;
-  #isPossible = false;
+  #unseen: Unseen = 'nothing';
   #isRunning = false;
   #outputBytes = 0;
   #lastOutputMs = 0;
@@ -20,9 +23,9 @@ export class UnseenOutput {
     this.#clock = clock;
   }
 
-  /** A call begins. `isPossible`: whether its provider may write anything unseen. */
-  begin({ isPossible }: { readonly isPossible: boolean }): void {
-    this.#isPossible = isPossible;
+  /** A call begins. */
+  begin(unseen: Unseen): void {
+    this.#unseen = unseen;
     this.#isRunning = true;
     this.#outputBytes = 0;
     this.#silentMs = 0;
@@ -49,7 +52,7 @@ export class UnseenOutput {
 
   /** Tokens of each choice that may have been written unseen since the call began. */
   get tokens(): number {
-    if (!this.#isPossible) return 0;
+    if (this.#unseen === 'nothing') return 0;
     const silentMs = this.#silentMs + (this.#isRunning ? this.#pauseMs() : 0);
     return (silentMs / 1_000) * unseenTokensPerSecond;
   }
@@ -61,6 +64,6 @@ export class UnseenOutput {
 
   #pauseMs(): number {
     const pauseMs = this.#clock.elapsedMs() - this.#lastOutputMs;
-    return pauseMs > silenceMsMin ? pauseMs : 0;
+    return this.#unseen === 'all' || pauseMs > silenceMsMin ? pauseMs : 0;
   }
 }

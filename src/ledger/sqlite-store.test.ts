@@ -6,6 +6,8 @@ import { connectSqlite } from '../db/sqlite-connection.ts';
 import { micros } from '../lib/money.ts';
 import type { Command } from './commands.ts';
 import { addAccount, creditOf, openTestDatabase, reserveOf, settleOf, startMs } from '../../tests/support/ledger/test-ledger.ts';
+import { Random } from '../../tests/support/random.ts';
+import { scaled } from '../../tests/support/volume.ts';
 import { readBalance } from './queries.ts';
 import { type Owner, SqliteLease } from './sqlite-lease.ts';
 import { SqliteStore } from './sqlite-store.ts';
@@ -70,6 +72,40 @@ test('a process on this machine that no longer runs loses its holds at the next 
   assert.equal(await held(), 0);
 });
 
+test('what killed processes are taken to have cost agrees in the mean with what they cost', async (t) => {
+  const { open, clock, database } = await openBooks(t);
+  const random = new Random('killed processes');
+  const likelyCost = { atOnceMicros: micros(1_000), perSecondMicros: micros(800) };
+  open().store.run([creditOf(ledgerId, 1_000_000_000)]);
+  const kills = scaled(200, 2_000);
+  let costMicros = 0;
+  for (let kill = 1; kill <= kills; kill++) {
+    const owner = `run_killed_${kill}`;
+    const { store, connection } = open({ owner, pid: 1_000 + kill, processStartedAtMs: kill });
+    const runsMs = random.below(60_000);
+    const sweepsFromMs = random.below(10_000);
+    store.sweep();
+    const startedAtMs = clock.nowMs + sweepsFromMs;
+    clock.nowMs = startedAtMs;
+    store.run([{ ...reserveOf(hold(owner), 1_000_000), likelyCost, owner }]);
+    // It looks after its lease every ten seconds.
+    for (let ms = 10_000 - sweepsFromMs; ms < runsMs; ms += 10_000) {
+      clock.nowMs = startedAtMs + ms;
+      store.sweep();
+    }
+    costMicros += likelyCost.atOnceMicros + Math.round((likelyCost.perSecondMicros * runsMs) / 1_000);
+    connection.close();
+    // However long nobody starts it anew.
+    clock.nowMs = startedAtMs + runsMs + random.below(100_000);
+    open({ owner: `run_next_${kill}`, pid: 1, processStartedAtMs: kill, isRunning: () => false }).store.sweep();
+  }
+  const books = await verify(database.read);
+  assert.ok(books.ok);
+  const bias = books.failedMicros / costMicros - 1;
+  t.diagnostic(`${kills} kills: cost ${costMicros}, booked ${books.failedMicros}, bias ${(bias * 100).toFixed(2)} %`);
+  assert.ok(Math.abs(bias) <= scaled(0.06, 0.02), `cost ${costMicros}, booked ${books.failedMicros}`);
+});
+
 function hold(id: string) {
   return { holdId: id, ledgerId, keyId: 'k' } as const;
 }
@@ -87,7 +123,7 @@ async function openBooks(t: TestContext) {
     /** As another process would open it. */
     open: ({ isRunning, ...owner }: OpenOptions = {}) => {
       const connection = connectSqlite(sqlitePathOf(database.url), { readOnly: false });
-      t.after(() => connection.close());
+      t.after(() => connection.isOpen && connection.close());
       const lease = new SqliteLease(connection, { ...self, ...owner }, isRunning);
       return { connection, store: new SqliteStore(connection, { clock: () => clock.nowMs, lease }) };
     },
