@@ -2,11 +2,10 @@
 import { AnswerCollector, type Answer } from '../canonical/answer.ts';
 import { makeCallsConsistent } from '../canonical/consistent-calls.ts';
 import { raiseCustomAnswer } from '../canonical/custom-tools.ts';
-import type { AssistantPart } from '../canonical/request.ts';
+import { countOutputBytes } from '../canonical/output-bytes.ts';
 import type { StreamEvent } from '../canonical/event.ts';
 import { UnreadableAnswer, type RelayedAnswer } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
-import { utf8Length } from '../lib/tokens.ts';
 import { tryRoutes, type Tried } from './attempts.ts';
 import { callUpstream, failedCall, type CallReply } from './call.ts';
 import { endFailed, takenOver } from './failed.ts';
@@ -89,11 +88,7 @@ function translated(running: Running, answer: Answer): Answer {
 }
 
 function write(running: Running, answer: Answer): Tried<RelayedAnswer> {
-  const outputBytes = answer.content.reduce((bytes, part) => bytes + partBytes(part), 0);
+  const { content, usage, stop } = answer;
   const body = running.format.writeAnswer(answer, answerContextOf(running));
-  return { kind: 'answered', answer: { body, usage: answer.usage, stop: answer.stop, outputBytes } };
-}
-
-function partBytes(part: AssistantPart): number {
-  return utf8Length(part.type === 'tool-call' ? part.arguments : part.text);
+  return { kind: 'answered', answer: { body, usage, stop, outputBytes: countOutputBytes(content) } };
 }

@@ -42,3 +42,16 @@ for (const half of halves) {
     }
   }
 }
+
+test('thinking that is sealed is charged as it is shown, where the output was not counted', async () => {
+  for (const pair of pairs.filter(({ upstream }) => upstream === 'messages')) {
+    const sealed = { type: 'thinking', thinking: 'hm', signature: 'A'.repeat(4_000) };
+    const message = wholeAnswer('messages', { text, tokens: { input: 100, output: 0 } }) as { content: object[] };
+    gateway.upstream.on(pair.upstreamPath, answerJson({ ...message, content: [sealed, ...message.content] }));
+    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const reply = await gateway.post(pair.client.path, { key, body: pair.body() });
+    const { usage } = readPlainly(pair.client.name, false, reply.text);
+    assert.ok(usage && usage.output > 750, `${pair.name}: ${reply.text}`);
+    assert.equal(reply.costMicros, usage.input * pairPrices.input + usage.output * pairPrices.output, pair.name);
+  }
+});
