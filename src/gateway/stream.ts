@@ -90,10 +90,7 @@ async function copyFrames(
       const written = passOn(text, { output, pipe, noteAnswer });
       if (written) await written.finally(() => unseen.noteOwnWait());
       const granted = pipe.progress.status === 'running' ? growth.cover(outputBytes) : undefined;
-      if (!granted) continue;
-      const isGranted = await granted;
-      unseen.noteOwnWait();
-      if (!isGranted) return null;
+      if (granted && !(await granted.finally(() => unseen.noteOwnWait()))) return null;
     }
     return null;
   } catch (error) {

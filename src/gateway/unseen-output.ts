@@ -39,7 +39,7 @@ export class UnseenOutput {
     this.#endSilence();
   }
 
-  /** We did not listen, since the client had no room: that was no silence of the provider's. */
+  /** We did not listen, since the client had no room, or more had to be held first: that was no silence of the provider's. */
   noteOwnWait(): void {
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
