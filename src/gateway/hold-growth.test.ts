@@ -14,7 +14,7 @@ const slice = 1_000;
 function openStream({ thinking = false, givesMicros = 1_000_000, maxOutputTokens = 20_000 } = {}) {
   const extensions: Extend[] = [];
   const clock = new TestClock();
-  const unseen = new UnseenOutput(clock);
+  const unseen = new UnseenOutput(clock, { choices: 1 });
   unseen.begin(thinking ? 'thoughts' : 'nothing');
   let left = givesMicros;
   const prices = { input: 0, output: picosPerToken, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };

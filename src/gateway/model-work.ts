@@ -91,7 +91,7 @@ class ModelWork implements Work {
       rateHeaders,
       controller,
       keeping,
-      unseen: new UnseenOutput(gateway.clock),
+      unseen: new UnseenOutput(gateway.clock, request),
       requestId,
       isForsaken: false,
       isResolved: false,

@@ -86,7 +86,7 @@ async function copyFrames(
   try {
     for await (const text of frames) {
       const outputBytes = pipe.progress.output.bytes;
-      unseen.note(outputBytes);
+      unseen.note(pipe.progress);
       const written = passOn(text, { output, pipe, noteAnswer });
       if (written) await written.finally(() => unseen.noteOwnWait());
       const granted = pipe.progress.status === 'running' ? growth.cover(outputBytes) : undefined;

@@ -1,6 +1,8 @@
 // Output that a provider bills and does not show: reasoning that it hides, and all of an answer that comes whole. It shows only in a
 // silence of some length, and is counted by that until the provider states its own count.
+import type { StreamProgress } from '../formats/format.ts';
 import type { Clock } from '../lib/clock.ts';
+import { tokensFromBytes } from '../lib/tokens.ts';
 
 /** What most models write in a second; those that think unseen are seldom faster. */
 export const unseenTokensPerSecond = 100;
@@ -12,15 +14,18 @@ export type Unseen = 'nothing' | 'thoughts' | 'all';
 
 export class UnseenOutput {
   readonly #clock: Clock;
+  readonly #choices: number;
   #unseen: Unseen = 'nothing';
   #isRunning = false;
   #outputBytes = 0;
+  #countedTokens = 0;
   #lastOutputMs = 0;
-  /** Of all silences that have ended. */
-  #silentMs = 0;
+  /** Of all silences that have ended, less what was shown at their end: it was written in them. */
+  #tokens = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, { choices }: { readonly choices: number }) {
     this.#clock = clock;
+    this.#choices = choices;
   }
 
   /** A call begins. */
@@ -28,15 +33,23 @@ export class UnseenOutput {
     this.#unseen = unseen;
     this.#isRunning = true;
     this.#outputBytes = 0;
-    this.#silentMs = 0;
+    this.#countedTokens = 0;
+    this.#tokens = 0;
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
-  /** To be called as a stream grows, with all that it has brought so far. */
-  note(outputBytes: number): void {
-    if (outputBytes <= this.#outputBytes) return;
-    this.#outputBytes = outputBytes;
-    this.#endSilence();
+  /** To be called as a stream grows. What its provider has counted is unseen no longer. */
+  note({ output, usage }: Pick<StreamProgress, 'output' | 'usage'>): void {
+    const { bytes } = output;
+    if (bytes > this.#outputBytes) {
+      this.#endSilence(tokensFromBytes(bytes - this.#outputBytes) / this.#choices);
+      this.#outputBytes = bytes;
+    }
+    const countedTokens = usage?.outputTokens ?? 0;
+    if (countedTokens === this.#countedTokens) return;
+    this.#countedTokens = countedTokens;
+    this.#tokens = 0;
+    this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
   /** We did not listen, since the client had no room, or more had to be held first: that was no silence of the provider's. */
@@ -46,24 +59,24 @@ export class UnseenOutput {
 
   /** The call is over. */
   end(): void {
-    if (this.#isRunning) this.#endSilence();
+    if (this.#isRunning) this.#endSilence(0);
     this.#isRunning = false;
   }
 
   /** Tokens of each choice that may have been written unseen since the call began. */
   get tokens(): number {
     if (this.#unseen === 'nothing') return 0;
-    const silentMs = this.#silentMs + (this.#isRunning ? this.#pauseMs() : 0);
-    return (silentMs / 1_000) * unseenTokensPerSecond;
+    return this.#tokens + (this.#isRunning ? this.#pauseTokens() : 0);
   }
 
-  #endSilence(): void {
-    this.#silentMs += this.#pauseMs();
+  #endSilence(shownTokens: number): void {
+    this.#tokens += Math.max(this.#pauseTokens() - shownTokens, 0);
     this.#lastOutputMs = this.#clock.elapsedMs();
   }
 
-  #pauseMs(): number {
+  #pauseTokens(): number {
     const pauseMs = this.#clock.elapsedMs() - this.#lastOutputMs;
-    return this.#unseen === 'all' || pauseMs > silenceMsMin ? pauseMs : 0;
+    const isSilence = this.#unseen === 'all' || pauseMs > silenceMsMin;
+    return isSilence ? (pauseMs / 1_000) * unseenTokensPerSecond : 0;
   }
 }

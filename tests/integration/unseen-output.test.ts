@@ -85,3 +85,14 @@ test('a time in which more had to be held is no silence of the provider', async 
   await stream.say(400);
   assert.equal(await stream.leave(), 3_000 + readOnTokens);
 });
+
+test('what is shown after a silence was written in it, and is charged once', async () => {
+  const stream = await openStream();
+  // 200 tokens every two seconds, in which as many might have been written unseen.
+  for (let piece = 0; piece < 10; piece++) {
+    await clock.advance(2_000);
+    await stream.say(800);
+  }
+  const shownTokens = Math.ceil(('begin'.length + 8_000) / 4);
+  assert.equal(await stream.leave(), shownTokens + readOnTokens);
+});
