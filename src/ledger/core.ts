@@ -215,24 +215,26 @@ function isSuperseded(book: Book, { holdId, keyId, stored }: Settle): boolean {
 type Superseded = { readonly command: Settle; readonly isOpen: boolean; readonly nowMs: number };
 
 function supersede(book: Book, hold: ReservedHold, { command, isOpen, nowMs }: Superseded): Step {
-  const lossMicros = amountOf(command.record.upstreamCostMicros);
+  const lossMicros = unbookedLossOf(book, command.holdId, command.record.upstreamCostMicros);
   const entry = giveBack(book, hold, { kind: 'release', isOpen, lossMicros, note: supersededNote, nowMs });
   return { outcome: superseded, entry };
 }
 
-/**
- * The request is free. After an expiry there is nothing left to give back, but what is missing of its loss is booked, and a settlement comes
- * too late.
- */
+/** The request is free. After an expiry there is nothing left to give back, and a settlement comes too late. */
 function release(book: Book, command: Release, nowMs: number): Step {
-  const bookedMicros = findEntry(book, command.holdId, 'expire')?.lossMicros ?? zeroMicros;
-  const lossMicros = micros(Math.max(amountOf(command.lossMicros) - bookedMicros, 0));
+  const lossMicros = unbookedLossOf(book, command.holdId, command.lossMicros);
   if (findEntry(book, command.holdId, 'release')) return { outcome: released };
   if (findEntry(book, command.holdId, 'settle')) return alreadyResolved;
   const open = book.holds.get(command.holdId);
   const hold = open ?? findReserved(book, command.holdId);
   if (!hold) return unknownHold;
   return { outcome: released, entry: giveBack(book, hold, { kind: 'release', isOpen: open !== undefined, lossMicros, nowMs }) };
+}
+
+/** What is missing of a loss when the hold has expired at its likely one. */
+function unbookedLossOf(book: Book, holdId: string, lossMicros: Micros): Micros {
+  const bookedMicros = findEntry(book, holdId, 'expire')?.lossMicros ?? zeroMicros;
+  return micros(Math.max(amountOf(lossMicros) - bookedMicros, 0));
 }
 
 function expire(book: Book, command: Expire, nowMs: number): Step {

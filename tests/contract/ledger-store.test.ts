@@ -211,6 +211,20 @@ onEachStore((store) => {
     await sleeper.run([reserveOf(hold('b'), 10)]);
     assert.equal(await sweepTwice(), 0);
   });
+
+  test('a settlement that comes after its hold expired and its key was taken over books only what is missing of its loss', async (t) => {
+    const { open, clock, database } = await openBooks(t, store);
+    const [quiet, lively] = [open('run_quiet'), open('run_lively')];
+    const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(1) };
+    await quiet.run([creditOf(ledgerId, 100), { ...reserveOf(hold('a'), 10), likelyCost, owner: 'run_quiet' }]);
+    for (let swept = 0; swept === 0; swept = await lively.sweep()) clock.nowMs += 10_000;
+    const settle = settleOf(hold('a'), 10);
+    const stored = { keyDigest: 'taken', fingerprint: '', keptForMs: 1 } as never;
+    const late = { ...settle, record: { ...settle.record, upstreamCostMicros: micros(9) }, stored };
+    assert.deepEqual(await quiet.run([late]), [{ type: 'superseded' }]);
+    const books = await verify(database.read);
+    assert.equal(books.ok && books.failedMicros, 9);
+  });
 });
 
 function hold(id: string) {

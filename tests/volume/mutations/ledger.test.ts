@@ -249,7 +249,7 @@ testMutations(watchers, {
   },
   'what a late answer cost the operator is forgotten': {
     file: core,
-    guard: 'const lossMicros = amountOf(command.record.upstreamCostMicros);',
+    guard: 'const lossMicros = unbookedLossOf(book, command.holdId, command.record.upstreamCostMicros);',
     without: 'const lossMicros = zeroMicros;',
     watchers: keys,
   },
