@@ -28,6 +28,8 @@ export class PostgresLease {
   readonly owner: string;
   readonly #self: Owner;
   readonly #clock: () => number | null;
+  /** When the owners whose leases it has ended have probably ended: one sweep may not give back all that they held. */
+  readonly #endedAtMs = new Map<string, number>();
 
   constructor(self: Owner, clock: () => number | null = () => null) {
     this.owner = self.owner;
@@ -56,9 +58,9 @@ export class PostgresLease {
   /** Ends the leases of owners that are gone, and returns up to `max` holds that are nobody's now. */
   async findAbandoned(pool: Pool, max: number): Promise<readonly Expire[]> {
     const ended = await pool.query<{ owner: string; expires_at_ms: number }>(endExpiredText, [this.#clock()]);
-    const endedAtMs = new Map(ended.rows.map((row) => [row.owner, likelyEndOf(row, leaseMs)]));
+    for (const row of ended.rows) this.#endedAtMs.set(row.owner, likelyEndOf(row, leaseMs));
     const { rows } = await pool.query<{ id: string; owner: string }>(abandonedText, [max]);
-    return rows.map(({ id, owner }) => ({ type: 'expire', holdId: id, ownerEndedAtMs: endedAtMs.get(owner) ?? null }));
+    return rows.map(({ id, owner }) => ({ type: 'expire', holdId: id, ownerEndedAtMs: this.#endedAtMs.get(owner) ?? null }));
   }
 
   async end(pool: Pool): Promise<void> {

@@ -24,6 +24,8 @@ export class SqliteLease {
   readonly #remove: StatementSync;
   readonly #abandoned: StatementSync;
   #renewAtMs = 0;
+  /** When the owners whose leases it has ended have probably ended: one sweep may not give back all that they held. */
+  readonly #endedAtMs = new Map<string, number>();
 
   constructor(connection: DatabaseSync, self: Owner, isRunning: (pid: number) => boolean = isProcessRunning) {
     this.#self = self;
@@ -55,14 +57,13 @@ export class SqliteLease {
 
   /** Ends the leases of owners that are gone, and returns up to `max` holds that are nobody's now. */
   findAbandoned(nowMs: number, max: number): readonly Expire[] {
-    const endedAtMs = new Map<string, number>();
     for (const row of this.#list.all() as OwnerRow[]) {
       if (row.expires_at_ms > nowMs && !this.#isDeadNeighbour(row)) continue;
       this.#remove.run(row.owner);
-      endedAtMs.set(row.owner, likelyEndOf(row, leaseMs));
+      this.#endedAtMs.set(row.owner, likelyEndOf(row, leaseMs));
     }
     const rows = this.#abandoned.all(max) as { id: string; owner: string }[];
-    return rows.map(({ id, owner }) => ({ type: 'expire', holdId: id, ownerEndedAtMs: endedAtMs.get(owner) ?? null }));
+    return rows.map(({ id, owner }) => ({ type: 'expire', holdId: id, ownerEndedAtMs: this.#endedAtMs.get(owner) ?? null }));
   }
 
   end(): void {

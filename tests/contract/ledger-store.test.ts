@@ -225,6 +225,23 @@ onEachStore((store) => {
     const books = await verify(database.read);
     assert.equal(books.ok && books.failedMicros, 9);
   });
+
+  test('what each hold of a killed process has probably cost is booked, however many there are', async (t) => {
+    const { open, clock, database } = await openBooks(t, store);
+    const [quiet, lively] = [open('run_quiet'), open('run_lively')];
+    // More than one sweep gives back.
+    const count = 1_100;
+    const likelyCost = { atOnceMicros: micros(3), perSecondMicros: micros(1) };
+    const reserves = Array.from({ length: count }, (_, index) => ({
+      ...reserveOf(hold(`h${index}`), 10),
+      likelyCost,
+      owner: 'run_quiet',
+    }));
+    await quiet.run([creditOf(ledgerId, 100_000), ...reserves]);
+    for (let left = count; left > 0; left -= await lively.sweep()) clock.nowMs += 10_000;
+    const books = await verify(database.read);
+    assert.equal(books.ok && books.failedMicros, count * 8);
+  });
 });
 
 function hold(id: string) {
