@@ -51,6 +51,11 @@ const cases: [name: string, given: unknown, read: object | null][] = [
   ['an absurd count', { prompt_tokens: 5, completion_tokens: 1e15 }, { inputTokens: 5 }],
   ['a missing count', { prompt_tokens: 5 }, { inputTokens: 5 }],
   ['no count of the input, as OpenRouter sends it', { prompt_tokens: 0, completion_tokens: 7 }, { outputTokens: 7 }],
+  [
+    'reasoning beside the output, and no count of the input',
+    { completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 228 } },
+    { outputTokens: 229, reasoningTokens: 228 },
+  ],
   ['two counts of nothing', { prompt_tokens: 0, completion_tokens: 0 }, null],
   ['null', null, null],
 ];

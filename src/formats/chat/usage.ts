@@ -58,8 +58,9 @@ type Counts = { readonly prompt: number; readonly completion: number; readonly r
 
 /** xAI: prompt 12, completion 1, reasoning 228, total 241. The total tells, else that reasoning is more than the output it should be in. */
 function isReasoningExtra(usage: JsonObject, { prompt, completion, reasoning }: Counts): boolean {
-  if (reasoning === 0 || prompt === 0) return false;
-  return reasoning > completion || readTokenCount(usage.total_tokens) === prompt + completion + reasoning;
+  if (reasoning > completion) return true;
+  // Without a count of the input, the total says nothing of the output.
+  return reasoning > 0 && prompt > 0 && readTokenCount(usage.total_tokens) === prompt + completion + reasoning;
 }
 
 function detail(usage: JsonObject, group: string, name: string): unknown {
