@@ -27,7 +27,7 @@ export async function sendAnswer(running: Running): Promise<void> {
   stopWhenForsaken(running);
   const tried = await tryRoutes(running, async () => readReply(running, await callUpstream(running)));
   if (tried.kind === 'failure') {
-    if (!wasForsaken(running) || !tried.requestSent) throw await endFailed(running, tried);
+    if (!wasForsaken(running, tried)) throw await endFailed(running, tried);
     // The client left and the upstream was stopped: it has read the input by then, and was writing what nobody saw.
     await settleHold(running, { used: useSoFar(running, tried.progress), ending: 'cut-off' });
     return;

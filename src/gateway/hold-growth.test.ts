@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OutputMeter } from '../canonical/output-bytes.ts';
 import type { Extend, Outcome } from '../ledger/commands.ts';
 import { micros } from '../lib/money.ts';
 import { TestClock } from '../../tests/support/test-clock.ts';
@@ -96,7 +97,9 @@ test('silence of a model that thinks is held for as reasoning; slow words are no
   const slow = openStream({ thinking: true });
   for (let tokens = 1; tokens <= 300; tokens++) {
     await slow.clock.advance(500);
-    slow.unseen.note(bytesOf(tokens));
+    const output = new OutputMeter();
+    output.addText('x'.repeat(bytesOf(tokens)));
+    slow.unseen.note({ output, usage: null });
     assert.equal(slow.growth.cover(bytesOf(tokens)), undefined);
   }
   assert.deepEqual(slow.extensions, []);

@@ -6,7 +6,7 @@ import type { Model } from '../catalog/model.ts';
 import { noUsage, type Usage } from '../canonical/usage.ts';
 import { affordableOutputTokens, priceUsage, worstCaseMicros, type AppliedPrice } from '../catalog/price.ts';
 import { ledgerIdOf, type LikelyCost, type Outcome, type RefusedOutcome, type Reserve } from '../ledger/commands.ts';
-import type { Micros } from '../lib/money.ts';
+import { zeroMicros, type Micros } from '../lib/money.ts';
 import type { Gateway } from './gateway.ts';
 import { refusal } from './hold-refusal.ts';
 import type { ChosenRoute } from './route.ts';
@@ -120,8 +120,9 @@ function inputSizeOf({ inputTokensUpper, model, request, search }: HoldRequest) 
   };
 }
 
-/** Of its input at once, and of what most models write in a second. */
-function likelyCostOf({ price, request, inputTokensLikely }: HoldRequest): LikelyCost {
+/** Of its input at once, and of what most models write in a second. The sandbox costs nothing. */
+function likelyCostOf({ key, price, request, inputTokensLikely }: HoldRequest): LikelyCost {
+  if (key.mode === 'test') return { atOnceMicros: zeroMicros, perSecondMicros: zeroMicros };
   const costOf = (usage: Partial<Usage>) => priceUsage(price, { ...noUsage, ...usage }).upstreamCostMicros;
   return {
     atOnceMicros: costOf({ inputTokens: inputTokensLikely }),

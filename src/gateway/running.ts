@@ -5,6 +5,7 @@ import type { AnswerContext, ClientFormat, ClientRequest } from '../formats/form
 import type { ApiKey } from '../keys/api-key.ts';
 import type { InputEstimate } from '../lib/tokens.ts';
 import type { ForwardableHeaders } from '../providers/provider.ts';
+import type { CallFailed } from './call.ts';
 import type { Client, Headers } from './client.ts';
 import type { Gateway, RequestTrace } from './gateway.ts';
 import { writeIgnored } from './headers.ts';
@@ -130,7 +131,7 @@ export function stopWhenForsaken(running: Pick<Running, 'gateway' | 'client' | '
   keeping.onUnawaited(stopSoon);
 }
 
-/** The upstream was stopped because nobody waited any more, not by a failure of its own or the end of the program. */
-export function wasForsaken({ isForsaken, gateway }: Running): boolean {
-  return isForsaken && !gateway.runs.isEnding;
+/** The upstream ran and was stopped because nobody waited any more, not by a failure of its own or the end of the program. */
+export function wasForsaken({ isForsaken, gateway }: Running, { requestSent, failure }: CallFailed): boolean {
+  return isForsaken && !gateway.runs.isEnding && requestSent && failure.kind !== 'status';
 }

@@ -163,7 +163,7 @@ function tell(running: Running, pipe: Pick<OpenFrames['pipe'], 'fail'>, output: 
 
 /** A stream that we stopped because its client left is paid for as far as it came; a failure is free. Returns the error to tell. */
 async function endWithoutSuccess(running: Running, failed: CallFailed): Promise<ApiError | null> {
-  if (wasForsaken(running) && failed.requestSent) {
+  if (wasForsaken(running, failed)) {
     await settleHold(running, { used: useSoFar(running, failed.progress), ending: 'cut-off' });
     return null;
   }

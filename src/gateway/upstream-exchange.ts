@@ -188,6 +188,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isRunning) return;
     this.#finish();
     if (this.#chunks) this.#chunks.drop(new UpstreamBroken(failure));
+    // A refusal is one, however little of it has come.
+    else if (this.#isErrorAnswer()) this.#replyWithBody();
     else this.#replyWithFailure(failure);
     this.#destroy();
   }

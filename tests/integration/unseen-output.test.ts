@@ -1,98 +1,113 @@
-// What is charged for output that a provider writes and does not show, when its client leaves in mid-answer.
+// What a provider may have written unseen is charged by the time of its silence, unless the provider itself says what it has written, or
+// has refused.
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { pairPrices } from '../support/pairs.ts';
 import type { RunningApp } from '../support/running-app.ts';
-import { TestClock } from '../support/test-clock.ts';
+import { TestClock, takeTurns } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { framesText } from '../support/upstream.ts';
 
-const client = endpoint('chat');
+const readOnMs = 5_000;
+const chatPath = '/v1/chat/completions';
+const geminiPath = '/v1beta/models/upstream-model:streamGenerateContent';
+
 const clock = new TestClock();
 let gateway: TestGateway<RunningApp>;
-
 before(async () => {
-  const thinker = {
-    routes: [{ provider: 'openai', api: 'chat', model: 'upstream-model' }],
+  const thinker = (route: object) => ({
+    routes: [{ ...route, model: 'upstream-model' }],
     max_input_tokens: 100_000,
     max_output_tokens: 8_000,
     supports: { thinking: true },
     prices: pairPrices,
+  });
+  const models = {
+    'think-chat': thinker({ provider: 'openai', api: 'chat' }),
+    'think-gemini': thinker({ provider: 'google' }),
+    'think-responses': thinker({ provider: 'openai', api: 'responses' }),
   };
-  gateway = await startGateway({ models: { thinker }, log: { level: 'error' } }, { clock });
+  gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
 });
 after(() => gateway.stop());
 
-/** A stream of the thinking model. `say` resolves when the client has it. */
-async function openStream() {
-  let write: (text: string) => void = () => {};
-  gateway.upstream.on(client.upstreamPath, (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    write = (content) => {
-      const choices = [{ index: 0, delta: { content }, finish_reason: null }];
-      response.write(framesText([{ data: { id: 'x', choices } }]));
-    };
-    write('begin');
-  });
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const body = client.body({ model: 'thinker', stream: true, max_completion_tokens: 8_000 });
+/** Asks a model that is silent for so long before the test writes its answer. */
+async function askSilent(path: string, { model, stream, silentMs }: { model: string; stream: boolean; silentMs: number }) {
+  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const asked = Promise.withResolvers<ServerResponse>();
+  gateway.upstream.on(path, (response) => asked.resolve(response));
+  const client = endpoint(model === 'think-responses' ? 'responses' : 'chat');
+  const body = client.body({ model, stream, [client.limitField]: 8_000 });
   const { request, response } = gateway.open(client.path, { key, body });
-  let read = '';
-  (await response).on('error', () => {}).on('data', (bytes: Buffer) => (read += String(bytes)));
-  await until(() => read.includes('begin'));
-  let pieces = 0;
-  return {
-    write: (text: string) => write(text),
-    say: async (bytes: number) => {
-      const mark = `<${(pieces += 1)}>`;
-      write(mark.padStart(bytes, '.'));
-      await until(() => read.includes(mark));
-    },
-    /** Returns the output tokens that the client is charged; the provider has said nothing for the five seconds of being read on. */
-    leave: async () => {
-      request.destroy();
-      await until(() => clock.dueIn(5_000) === 1);
-      await clock.advance(5_000);
-      type Usage = { data: { output_tokens: number }[] };
-      const record = await until(async () => (await gateway.get('/v1/usage', { key })).json<Usage>().data[0]);
-      return record.output_tokens;
-    },
-  };
+  response.catch(() => {});
+  const answer = await asked.promise;
+  await clock.advance(silentMs);
+  return { key, account, request, response, answer };
 }
 
-/** 100 tokens a second, while the stream is read on. */
-const readOnTokens = 500;
+async function leave(request: { destroy: () => void }, meanwhile: () => void = () => {}): Promise<void> {
+  request.destroy();
+  await until(() => clock.dueIn(readOnMs) >= 1);
+  meanwhile();
+  await takeTurns();
+  await clock.advance(readOnMs);
+  await until(() => gateway.program.app.gateway.runs.count === 0);
+}
 
-test('a time in which more had to be held is no silence of the provider', async () => {
-  type Ledger = typeof gateway.program.app.gateway.ledger;
-  const ledger: { submit: Ledger['submit'] } = gateway.program.app.gateway.ledger;
-  const { submit } = ledger;
-  const stream = await openStream();
-  const asked = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<void>();
-  ledger.submit = async (command) => {
-    asked.resolve();
-    await answered.promise;
-    return submit(command);
-  };
-  stream.write('y'.repeat(12_000 - 'begin'.length - 400));
-  await asked.promise;
-  await clock.advance(20_000);
-  ledger.submit = submit;
-  answered.resolve();
-  await stream.say(400);
-  assert.equal(await stream.leave(), 3_000 + readOnTokens);
+async function chargedTokens(key: string): Promise<number[]> {
+  const usage = (await gateway.get('/v1/usage', { key })).json<{ data: { output_tokens: number }[] }>();
+  return usage.data.map((record) => record.output_tokens);
+}
+
+test('what the provider has counted by then is charged, not the time that it took; only the silence after it is', async () => {
+  const { key, request, response, answer } = await askSilent(geminiPath, {
+    model: 'think-gemini',
+    stream: true,
+    silentMs: 30_000,
+  });
+  const candidates = [{ content: { role: 'model', parts: [{ text: 'begin' }] }, index: 0 }];
+  const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 5, thoughtsTokenCount: 15, totalTokenCount: 120 };
+  answer.writeHead(200, { 'content-type': 'text/event-stream' }).write(framesText([{ data: { candidates, usageMetadata } }]));
+  let text = '';
+  (await response).on('data', (data: Buffer) => (text += data.toString())).on('error', () => {});
+  await until(() => text.includes('begin'));
+  await leave(request);
+  // "begin" is two tokens, and five seconds are 500.
+  assert.deepEqual(await chargedTokens(key), [502]);
 });
 
-test('what is shown after a silence was written in it, and is charged once', async () => {
-  const stream = await openStream();
-  // 200 tokens every two seconds, in which as many might have been written unseen.
-  for (let piece = 0; piece < 10; piece++) {
-    await clock.advance(2_000);
-    await stream.say(800);
+test('a failure that comes with its usage is a loss of that, however long it took', async () => {
+  const { account, response, answer } = await askSilent('/v1/responses', {
+    model: 'think-responses',
+    stream: true,
+    silentMs: 30_000,
+  });
+  const error = { code: 'server_error', message: 'it broke down' };
+  const failed = {
+    id: 'r',
+    status: 'failed',
+    error,
+    usage: { input_tokens: 100, output_tokens: 20, total_tokens: 120 },
+    output: [],
+  };
+  answer
+    .writeHead(200, { 'content-type': 'text/event-stream' })
+    .end(framesText([{ event: 'response.failed', data: { type: 'response.failed', response: failed } }]));
+  (await response).resume();
+  const entries = gateway.database.read.selectFrom('entries').select('loss_micros').where('ledger_id', '=', `${account}:live`);
+  const ended = await until(() => entries.where('kind', '=', 'release').executeTakeFirst());
+  assert.equal(ended.loss_micros, 100 * pairPrices.input + 20 * pairPrices.output);
+});
+
+test('a client that leaves pays nothing for what a provider refuses, however slowly', async () => {
+  for (const stream of [false, true]) {
+    const { key, account, request, answer } = await askSilent(chatPath, { model: 'think-chat', stream, silentMs: 3_000 });
+    await leave(request, () => answer.writeHead(503, { 'content-type': 'application/json' }).write('{"error":'));
+    assert.deepEqual(await chargedTokens(key), []);
+    const { availableMicros, heldMicros } = await gateway.balance(account);
+    assert.deepEqual([availableMicros, heldMicros], [5_000_000, 0]);
   }
-  const shownTokens = Math.ceil(('begin'.length + 8_000) / 4);
-  assert.equal(await stream.leave(), shownTokens + readOnTokens);
 });

@@ -16,7 +16,3 @@ export function readStreamFailure(event: unknown): UpstreamFailure | null {
 export function brokenStream(): UpstreamFailure {
   return { kind: 'broken-stream', status: null, message: 'the stream ended without a finish reason', retryAfterSeconds: null };
 }
-
-export function unreadableStream(message: string): UpstreamFailure {
-  return { kind: 'unreadable', status: null, message, retryAfterSeconds: null };
-}

@@ -6,7 +6,8 @@ import { isObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { UnreadableAnswer, type StreamReader } from '../format.ts';
 import { AnswerReader } from './answer-reader.ts';
-import { brokenStream, readStreamFailure, unreadableStream } from './errors.ts';
+import { spoiltStream, unreadableStream } from '../stream-progress.ts';
+import { brokenStream, readStreamFailure } from './errors.ts';
 
 export function readStream(): StreamReader {
   const reader = new GeminiStreamReader();
@@ -45,7 +46,7 @@ class GeminiStreamReader {
     try {
       return read();
     } catch (error) {
-      if (error instanceof UnreadableAnswer) return this.#fail({ ...unreadableStream(error.message), isBilled: true });
+      if (error instanceof UnreadableAnswer) return this.#fail(spoiltStream(error.message));
       throw error;
     }
   }
