@@ -139,13 +139,14 @@ function beginThen(come: Promise<void>): Script {
   };
 }
 
-/** One entry for each request that was not charged because another had its key: whether the operator lost money by it. */
+/** For each request that was not charged because another had its key: whether the operator lost money by it, from its expiry on. */
 async function lossesOf(setup: TestGateway, account: string): Promise<boolean[]> {
   const entries = await setup.database.read
     .selectFrom('entries')
-    .select('loss_micros')
+    .select(({ fn }) => ['id', fn.sum<number | string>('loss_micros').as('loss')])
     .where('ledger_id', '=', `${account}:live`)
-    .where('note', '=', 'superseded')
+    .where('kind', 'in', ['expire', 'release'])
+    .groupBy('id')
     .execute();
-  return entries.map(({ loss_micros: lossMicros }) => lossMicros > 0);
+  return entries.map(({ loss }) => Number(loss) > 0);
 }

@@ -43,6 +43,30 @@ testMutations([], {
     without: 'if (lossMicros >= 0) return;',
     watchers: integration('routing', 'what an attempt had generated'),
   },
+  'output that a provider has counted is lost with the input that it has not': {
+    file: 'canonical/usage.ts',
+    guard: 'outputTokens: hasOutput ? counted.outputTokens : tokensFromBytes(outputBytes),',
+    without: 'outputTokens: tokensFromBytes(outputBytes),',
+    watchers: integration('half-usage', 'no input is counted, chat on messages, streamed'),
+  },
+  'what is written unseen is free for a client that leaves': {
+    file: 'gateway/used.ts',
+    guard: 'const unseenBytes = unseen.tokens',
+    without: 'const unseenBytes = 0 * unseen.tokens',
+    watchers: integration('disconnects', 'a client that says it will send no more'),
+  },
+  'silence outweighs what the provider has counted': {
+    file: 'gateway/unseen-output.ts',
+    guard: 'if (countedTokens === this.#countedTokens) return;',
+    without: 'if (countedTokens >= 0) return;',
+    watchers: integration('unseen-output', 'what the provider has counted'),
+  },
+  'what a killed process has cost is nobody’s loss': {
+    file: 'ledger/core.ts',
+    guard: 'return micros(Math.min(costMicros, amountMicros));',
+    without: 'return micros(Math.min(costMicros, amountMicros) * 0);',
+    watchers: ['src/ledger/sqlite-store.test.ts # after a kill'],
+  },
   'cached tokens are billed twice': {
     file: 'formats/chat/usage.ts',
     guard: 'inputTokens: prompt - cacheRead - cacheWrite,',
@@ -63,14 +87,14 @@ testMutations([], {
   },
   'what a provider bills for no answer is nobody’s loss': {
     file: 'gateway/settle.ts',
-    guard: 'const hasRun = usageSoFar !== null || outputBytes > 0',
-    without: 'const hasRun = outputBytes > 0',
+    guard: 'const hasRun = hasWritten || failure.isBilled',
+    without: 'const hasRun = hasWritten && !failure.isBilled',
     watchers: integration('billed-failures', 'a call without a name'),
   },
   'a refund is not taken back': {
     file: 'billing/position.ts',
-    guard: 'refund: negative(refundedMicros(known)),',
-    without: 'refund: negative(refundedMicros([])),',
+    guard: 'refund: negative(refundedMicros(known, paid.amountMicros)),',
+    without: 'refund: negative(refundedMicros([], paid.amountMicros)),',
     watchers: ['src/billing/position.test.ts'],
   },
   'a whole answer is held for by a slice': {
@@ -233,20 +257,20 @@ testMutations([], {
   },
   'a stream does not grow its hold': {
     file: 'gateway/stream.ts',
-    guard: `const granted = pipe.progress.status === 'running' ? growth.cover(pipe.progress.outputBytes) : undefined;`,
+    guard: `const granted = pipe.progress.status === 'running' ? growth.cover(outputBytes) : undefined;`,
     without: 'const granted = growth.isRefused ? Promise.resolve(false) : undefined;',
     watchers: integration('hold-growth', '(a hold grows|where nothing more)'),
   },
   'a second of hidden thinking counts as 150 tokens': {
-    file: 'gateway/hold-growth.ts',
-    guard: 'const hiddenTokensPerSecond = 100;',
-    without: 'const hiddenTokensPerSecond = 150;',
+    file: 'gateway/unseen-output.ts',
+    guard: 'export const unseenTokensPerSecond = 100;',
+    without: 'export const unseenTokensPerSecond = 150;',
     watchers: integration('hold-growth', 'a model that thinks in silence'),
   },
   'a second of hidden thinking counts as 60 tokens': {
-    file: 'gateway/hold-growth.ts',
-    guard: 'const hiddenTokensPerSecond = 100;',
-    without: 'const hiddenTokensPerSecond = 60;',
+    file: 'gateway/unseen-output.ts',
+    guard: 'export const unseenTokensPerSecond = 100;',
+    without: 'export const unseenTokensPerSecond = 60;',
     watchers: ['src/gateway/hold-growth.test.ts'],
   },
   'keep-alives come ten times later than the configuration says': {
@@ -333,12 +357,12 @@ testMutations([], {
     guard: `    .where('used_at_ms', 'is', null)
     .returning(['token_digest', 'expires_at_ms'])`,
     without: `    .returning(['token_digest', 'expires_at_ms'])`,
-    watchers: integration('dashboard-mail', 'on SQLite who signs up gets'),
+    watchers: integration('dashboard-sign-in', 'on SQLite an operator hands out links'),
   },
   'changes are not written to the audit log': {
-    file: 'server/dashboard-api/dispatch.ts',
-    guard: '        if (change)\n',
-    without: '        if (change && !change)\n',
+    file: 'audit/audited-changes.ts',
+    guard: 'if (change) await this.note(',
+    without: 'if (change && !change) await this.note(',
     watchers: integration('dashboard-keys', 'on SQLite every change'),
   },
   'passwords may be guessed without end': {
