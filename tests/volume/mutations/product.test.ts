@@ -357,7 +357,7 @@ testMutations([], {
     guard: `    .where('used_at_ms', 'is', null)
     .returning(['token_digest', 'expires_at_ms'])`,
     without: `    .returning(['token_digest', 'expires_at_ms'])`,
-    watchers: integration('dashboard-sign-in', 'on SQLite an operator hands out links'),
+    watchers: integration('dashboard-mail', 'on SQLite a forgotten password'),
   },
   'changes are not written to the audit log': {
     file: 'audit/audited-changes.ts',
