@@ -15,6 +15,8 @@ import { listCharges, readBalance } from '../src/ledger/queries.ts';
 import { median } from './statistics.ts';
 import { createDatabase } from '../tests/support/postgres.ts';
 import { formatTable } from './table.ts';
+import { digestKeyFrom } from '../src/keys/key-text.ts';
+import { createSecret } from '../src/lib/secrets.ts';
 
 const fewCharges = 1_000;
 const repeats = 200;
@@ -46,7 +48,7 @@ async function benchStore(name: string, url: string, counts: readonly number[]):
   const rows: string[][] = [];
   for (const count of counts) {
     const accountId = await createAccount(database, { name: `${count} charges` }, createLedgers);
-    const key = await createKey(database, Buffer.from('bench'), { accountId, mode: 'live' });
+    const key = await createKey(database, digestKeyFrom(createSecret('bench')), { accountId, mode: 'live' });
     const ledgerId = ledgerIdOf(accountId, 'live');
     await insertCharges(database.write, { ledgerId, keyId: key!.id, count });
     rows.push([name, String(count), ...(await readTimes(database.read, ledgerId, count))]);

@@ -16,6 +16,8 @@ import { micros } from '../src/lib/money.ts';
 import { median, quantile } from './statistics.ts';
 import { createDatabase } from '../tests/support/postgres.ts';
 import { formatTable } from './table.ts';
+import { digestKeyFrom } from '../src/keys/key-text.ts';
+import { createSecret } from '../src/lib/secrets.ts';
 
 type Payer = { readonly ledgerId: LedgerId; readonly keyId: string };
 type Measured = { readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number };
@@ -75,7 +77,7 @@ async function addPayers(url: string): Promise<readonly Payer[]> {
   const payers: Payer[] = [];
   for (let number = 0; number < accountsMany; number++) {
     const accountId = await createAccount(database, { name: `Bench ${number}` }, createLedgers);
-    const key = await createKey(database, Buffer.from('bench'), { accountId, mode: 'live' });
+    const key = await createKey(database, digestKeyFrom(createSecret('bench')), { accountId, mode: 'live' });
     payers.push({ ledgerId: ledgerIdOf(accountId, 'live'), keyId: key!.id });
   }
   await database.close();

@@ -22,13 +22,14 @@ import { connectSearch } from './gateway/search-sources.ts';
 import { createUpstreams } from './gateway/upstream.ts';
 import { Idempotency } from './idempotency/idempotency.ts';
 import { openKeyStore } from './keys/key-store.ts';
-import { digestKeyFrom } from './keys/key-text.ts';
+import { takeUpSecrets } from './keys/needed-secrets.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { readBalance } from './ledger/queries.ts';
 import { openLimits } from './limits/open-limits.ts';
 import type { Clock, SharedTime } from './lib/clock.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
+import type { Secrets } from './lib/secrets.ts';
 import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
@@ -50,7 +51,7 @@ export type App = {
 
 export type AppOptions = {
   readonly config: Config;
-  readonly secret: Buffer;
+  readonly secrets: Secrets;
   readonly log: Logger;
   /** The books can no longer be written: nothing can be charged, so the process must end and be started anew. */
   readonly onLedgerFailure: (error: Error) => void;
@@ -63,18 +64,18 @@ export type AppOptions = {
 
 /** Throws when the configuration cannot work: a bad catalogue, an unusable database, a port in use. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, secret, log, onLedgerFailure: onFailure, ledgerWorker: worker, clock, databaseTime } = options;
+  const { config, secrets, log, onLedgerFailure: onFailure, ledgerWorker: worker, clock, databaseTime } = options;
   const catalog = loadCatalog(config);
   const database = openDatabase(config.database.url);
   await database.migrate();
-  const digestKey = digestKeyFrom(secret);
+  await takeUpSecrets(database, secrets, clock.nowMs());
   const owner = newIdWithPrefix('run');
   const report = (message: string) => (err: unknown) => log.error({ err }, message);
   const onTrouble = report('the ledger cannot be written; it is tried again');
   const ledger = await openLedger({ databaseUrl: database.url, owner, onFailure, onTrouble, worker, clock, databaseTime });
-  const keys = openKeyStore({ database, digestKey, onError: report('the key revision cannot be read'), clock });
+  const keys = openKeyStore({ database, secrets, onError: report('keys cannot be read or digested anew'), clock });
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId), clock });
-  const kept = { database, secret, clock, onError: report('kept answers cannot be read or tidied up; it is tried again') };
+  const kept = { database, secrets, clock, onError: report('kept answers cannot be read or tidied up; it is tried again') };
   const alone = report('rate limits cannot be shared; each gateway has its own');
   const limits = openLimits({ database, owner, clock, databaseTime, onError: alone });
   const { answer_bytes: answerBytes, memory_bytes: memoryBytes } = config.overload;
@@ -93,11 +94,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       diskBytes: config.cache.disk_bytes,
       bodyBytesMax: config.cache.body_limit_bytes,
     }),
-    providers: connectProviders(config, secret),
+    providers: connectProviders(config, secrets[0]),
     upstreams,
     rateLimits: createRateLimits(limits, config.limits),
     searchers: connectSearch({ config, upstreams, health: routing.health, activity, log, clock }),
-    images: openImageFiles({ config, secret, clock, onError: report('images cannot be kept, read or removed') }),
+    images: openImageFiles({ config, secrets, clock, onError: report('images cannot be kept, read or removed') }),
     headers: headerNamesOf(config.service.name),
     log,
     clock,
@@ -112,18 +113,18 @@ export async function startApp(options: AppOptions): Promise<App> {
   const overload = new Overload({ lagMs: config.overload.lag_ms, memoryBytes: config.overload.memory_bytes }, { log, clock });
   const publicUrl = (): string => config.server.public_url ?? urlOf(server);
   const office = { database, config, ledger: gateway.ledger, log, clock };
-  const users = openUsers({ ...office, secret, publicUrl });
+  const users = openUsers({ ...office, secrets, publicUrl });
   const billing = new Billing({ ...office, recordBooking, sendWarning: users.sendWarning });
-  const parts = { gateway, keys, lifecycle, overload, largeBodies: new LargeBodies(), database, digestKey, billing, users };
+  const parts = { gateway, keys, lifecycle, overload, largeBodies: new LargeBodies(), database, secrets, billing, users };
   const server = createServer(parts);
   await server.listen({ host: config.server.host, port: config.server.port });
   // Last, since key and link are shown only once: a start that fails, because the port is taken, must not use them up.
-  const firstStart = await prepareFirstStart(database, digestKey, clock.nowMs());
+  const firstStart = await prepareFirstStart(database, secrets, clock.nowMs());
   const stop = async () => {
     await drain(server, { lifecycle, runs: gateway.runs, clock, settings: config.server });
-    for (const part of [keys, gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
+    for (const part of [gateway.idempotency, gateway.cache, gateway.keepAlives, gateway.growths, overload]) part.close();
     await Promise.all([gateway.upstreams.close(), gateway.images.close(), limits.close(), billing.close()]);
-    for (const part of [activity, ledger, database]) await part.close();
+    for (const part of [keys, activity, ledger, database]) await part.close();
   };
   return { url: urlOf(server), publicUrl: publicUrl(), gateway, firstStart, stop };
 }

@@ -3,9 +3,12 @@ import { createAccountIn, findFirstAccount, readTerms } from './accounts/manage-
 import { recordChange } from './audit/audit-log.ts';
 import type { Database } from './db/database.ts';
 import { transact } from './db/transact.ts';
+import { type DigestKey, digestKeyFrom } from './keys/key-text.ts';
 import { createKey } from './keys/manage-keys.ts';
 import { createLedgers } from './ledger/create-ledgers.ts';
+import type { Secrets } from './lib/secrets.ts';
 import { createFirstRunLink } from './users/first-run.ts';
+import { renewSecondFactors } from './users/second-factor-secrets.ts';
 import { tidySignIns } from './users/upkeep.ts';
 
 export type FirstStart = {
@@ -15,15 +18,19 @@ export type FirstStart = {
   readonly linkToken: string | null;
 };
 
-export async function prepareFirstStart(database: Database, digestKey: Buffer, nowMs: number): Promise<FirstStart> {
+export async function prepareFirstStart(database: Database, secrets: Secrets, nowMs: number): Promise<FirstStart> {
   await tidySignIns(database, nowMs);
-  return { account: await ensureAccount(database, digestKey, nowMs), linkToken: await createFirstRunLink(database, nowMs) };
+  await renewSecondFactors(database, secrets);
+  return {
+    account: await ensureAccount(database, digestKeyFrom(secrets[0]), nowMs),
+    linkToken: await createFirstRunLink(database, nowMs),
+  };
 }
 
 const actor = { kind: 'service', id: 'first-start', name: 'First start', address: null } as const;
 
 /** An installation without accounts gets one with a test key. */
-async function ensureAccount(database: Database, digestKey: Buffer, nowMs: number): Promise<FirstStart['account']> {
+async function ensureAccount(database: Database, digestKey: DigestKey, nowMs: number): Promise<FirstStart['account']> {
   const first = await findFirstAccount(database);
   if (first !== null) return { id: first, testKey: null };
   return transact(database, async (write) => {

@@ -17,6 +17,7 @@ import { systemClock } from '../src/lib/clock.ts';
 import { answerHeaderNames } from '../src/server/charged.ts';
 import { endpoints } from './support/endpoints.ts';
 import { send } from './support/http.ts';
+import { createSecret, type Secret } from '../src/lib/secrets.ts';
 
 /** A stored answer is sent as it is, so the address in the request makes no difference; nor does when its body is asked for. */
 const withoutEffect = [
@@ -42,8 +43,8 @@ test('the full way reads no header that the shorter one does not name', async ()
   const config = loadConfig({ env: { PORT: '0', TOLLGATE_DATA_DIR: dataDir }, cwd: dataDir });
   const quiet = () => {};
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
-  const secret = Buffer.alloc(32, 1);
-  const app = await startApp({ config, secret, log, onLedgerFailure: quiet, clock: systemClock });
+  const secret = createSecret('a secret of these tests, long enough');
+  const app = await startApp({ config, secrets: [secret], log, onLedgerFailure: quiet, clock: systemClock });
   try {
     const key = await makeTestKey(config.database.url, secret);
     for (const at of endpoints) {
@@ -69,7 +70,7 @@ test('the full way reads no header that the shorter one does not name', async ()
   );
 });
 
-async function makeTestKey(databaseUrl: string, secret: Buffer): Promise<string> {
+async function makeTestKey(databaseUrl: string, secret: Secret): Promise<string> {
   const database = openDatabase(databaseUrl);
   const accountId = await createAccount(database, { name: 'Test' }, createLedgers);
   const made = await createKey(database, digestKeyFrom(secret), { accountId, mode: 'test' });

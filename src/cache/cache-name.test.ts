@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from '../../tests/support/property.ts';
+import { createSecret } from '../lib/secrets.ts';
 import { type CachedRequest, nameCached, nameKeyFrom } from './cache-name.ts';
 
-const nameKey = nameKeyFrom(Buffer.from('a secret'));
+const nameKey = nameKeyFrom(createSecret('a secret'));
 const asked: CachedRequest = {
   accountId: 'acc',
   generation: 0,
@@ -43,7 +44,7 @@ test('a difference in any part is another name', () => {
 });
 
 test('the digest depends on the secret and says the account and generation beside it', () => {
-  assert.notEqual(nameCached(nameKeyFrom(Buffer.from('another')), asked).digest, digestOf());
+  assert.notEqual(nameCached(nameKeyFrom(createSecret('another')), asked).digest, digestOf());
   const { digest, ...rest } = nameCached(nameKey, asked);
   assert.deepEqual(rest, { accountId: 'acc', generation: 0 });
   assert.match(digest, /^[\w-]{43}$/);

@@ -1,7 +1,8 @@
 // What a cached answer is found by: everything that it depends on, under a digest that says nothing of it. Keyed with the installation's
 // secret, since a plain hash in a stolen database would let anybody try what a customer has asked.
-import { hash, hkdfSync } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from '../lib/canonical-json.ts';
+import { deriveKey, type Secret } from '../lib/secrets.ts';
 
 export type CacheName = {
   /** Beside the digest in every look-up, so that no answer crosses accounts whatever the digests are. */
@@ -30,8 +31,8 @@ export type CachedRequest = {
 };
 
 /** The key of the digests, made from the installation's secret. */
-export function nameKeyFrom(secret: Uint8Array): string {
-  return Buffer.from(hkdfSync('sha256', secret, '', 'tollgate cache names v1', 32)).toString('base64url');
+export function nameKeyFrom(secret: Secret): string {
+  return deriveKey(secret, 'cache names').toString('base64url');
 }
 
 export function nameCached(nameKey: string, request: CachedRequest): CacheName {

@@ -6,6 +6,7 @@ import type { Database } from '../db/database.ts';
 import type { CancelTimer, Clock } from '../lib/clock.ts';
 import { placeIn, rememberPlaces, ScopedMemory } from '../lib/scoped-memory.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
+import type { Secrets } from '../lib/secrets.ts';
 import { Turn } from '../lib/turn.ts';
 import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
 import { CacheRun, keptForMsOf, placeOf } from './cache-run.ts';
@@ -24,8 +25,8 @@ export type CacheBegun =
 
 export type ResponseCacheOptions = {
   readonly database: Database;
-  /** The installation's. */
-  readonly secret: Uint8Array;
+  /** The installation's. The current one alone: after a rotation, names are others, and nothing of before is found. */
+  readonly secrets: Secrets;
   /** The budget of this process's memory. */
   readonly memoryBytes: number;
   /** The budget of the table. */
@@ -49,10 +50,10 @@ export class ResponseCache {
   #removing: Promise<void> | null = null;
 
   constructor(options: ResponseCacheOptions) {
-    const { database, secret, memoryBytes, diskBytes, onError } = options;
+    const { database, secrets, memoryBytes, diskBytes, onError } = options;
     this.#options = options;
-    this.#nameKey = nameKeyFrom(secret);
-    this.#sealer = createSealer(secret, 'cached responses');
+    this.#nameKey = nameKeyFrom(secrets[0]);
+    this.#sealer = createSealer([secrets[0]], 'cached responses');
     this.#hot = new ScopedMemory({ bytesMax: memoryBytes, nowMs: () => this.#nowMs() });
     this.#upkeep = new Upkeep({ database, diskBytes, hot: this.#hot });
     this.#stopUpkeep = options.clock.every(upkeepEveryMs, () => void this.removeEnded().catch(onError));

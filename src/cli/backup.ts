@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '../config/load.ts';
+import { loadSecrets, secretFileOf } from '../config/secret.ts';
 import { isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { backUpSqlite } from '../db/sqlite-backup.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';
@@ -18,10 +19,11 @@ export async function backupCommand(file: string, options: JsonOption): Promise<
   if (!existsSync(source)) throw new CommandFailed(`there is no database at ${source} yet`);
   if (existsSync(target)) throw new CommandFailed(`${target} exists already; name a new file`);
   const bytes = await backUpSqlite(source, target);
-  const secret = process.env['TOLLGATE_SECRET'] ? 'TOLLGATE_SECRET' : resolve(config.dataDir, 'secret');
+  const secret = secretFileOf(process.env, config.dataDir) ?? 'TOLLGATE_SECRET';
+  const ids = loadSecrets(process.env, config.dataDir, { isShared: false }).map(({ id }) => id);
   printResult(
     options,
-    { file: target, bytes },
-    `${target} (${bytes} bytes). Keep ${secret} with it: without it no key in it can be recognised.`,
+    { file: target, bytes, secret_ids: ids },
+    `${target} (${bytes} bytes). Keep ${secret} for it (key id ${ids.join(', ')}): without it no key in it can be recognised.`,
   );
 }

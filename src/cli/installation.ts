@@ -3,23 +3,26 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { resolveKeyModel } from '../catalog/resolve-key-model.ts';
 import type { Config } from '../config/schema.ts';
 import { loadConfig } from '../config/load.ts';
-import { loadSecret } from '../config/secret.ts';
+import { loadSecrets } from '../config/secret.ts';
 import { explainDatabaseError, isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
+import { requireSecrets } from '../keys/needed-secrets.ts';
+import type { Secrets } from '../lib/secrets.ts';
 import { CommandFailed } from './output.ts';
 
 export type Installation = {
   readonly config: Config;
   readonly database: Database;
-  readonly secret: Buffer;
+  readonly secrets: Secrets;
 };
 
 export async function withInstallation(action: (installation: Installation) => Promise<void>): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
-  const secret = loadSecret(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
+  const secrets = loadSecrets(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
   const database = openDatabase(config.database.url, { isPatient: true });
   try {
     await database.migrate();
-    await action({ config, database, secret });
+    await requireSecrets(database, secrets);
+    await action({ config, database, secrets });
   } catch (error) {
     throw explainDatabaseError(error, config.database.url);
   } finally {

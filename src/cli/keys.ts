@@ -24,11 +24,11 @@ type LimitOptions = JsonOption &
   };
 
 export async function createKeyCommand(options: LimitOptions & { account: string; mode: 'live' | 'test' }): Promise<void> {
-  await withInstallation(async ({ config, database, secret }) => {
+  await withInstallation(async ({ config, database, secrets }) => {
     const { account: accountId, mode } = options;
     const controls = controlsOf(config, options);
     const { id, key } = await changesBy('keys create', database).commit(async (changing) => {
-      const made = await createKey(changing, digestKeyFrom(secret), { accountId, mode, ...controls });
+      const made = await createKey(changing, digestKeyFrom(secrets[0]), { accountId, mode, ...controls });
       if (!made) throw new CommandFailed(`there is no account ${accountId}; "tollgate accounts list" shows them`);
       const change = { action: 'key.create', subject: made.id, accountId, before: null, after: made.listing };
       return { result: made, change };

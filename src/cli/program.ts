@@ -48,6 +48,7 @@ const usersCommands = () => import('./users.ts');
 const modelsCommands = () => import('./models.ts');
 const upkeepCommands = () => import('./upkeep.ts');
 const reportCommands = () => import('./report.ts');
+const secretCommands = () => import('./secret.ts');
 
 /** The ledger's thread loads its code while this one loads the server. */
 async function serve(): Promise<void> {
@@ -153,6 +154,17 @@ function buildProgram(): Command {
   json(users.command('first-run-link').description('a one-time link that makes the first user')).action(async (options) =>
     (await usersCommands()).firstRunLinkCommand(options),
   );
+
+  const secret = program.command('secret').description("the installation's secret, and how it is replaced");
+  json(secret.command('status').description('which secrets there are, and what needs those before the current one')).action(
+    async (options) => (await secretCommands()).secretStatusCommand(options),
+  );
+  json(secret.command('rotate').description('make a new secret; the one before is accepted beside it')).action(async (options) =>
+    (await secretCommands()).rotateSecretCommand(options),
+  );
+  json(secret.command('retire').description('end all secrets but the current one'))
+    .option('--force', 'also when something needs them, which stops to work')
+    .action(async (options) => (await secretCommands()).retireSecretCommand(options));
 
   const models = program.command('models').description('the catalogue');
   json(models.command('list').description('all models, with prices and whether they are live')).action(async (options) =>

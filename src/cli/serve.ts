@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { startApp, type App } from '../app.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { loadSecret } from '../config/secret.ts';
+import { loadSecrets } from '../config/secret.ts';
 import { explainDatabaseError, isPostgresUrl, sqlitePathOf } from '../db/database.ts';
 import { claimServing } from '../db/sqlite-serving.ts';
 import { openLog } from './log.ts';
@@ -13,7 +13,7 @@ import { systemClock } from '../lib/clock.ts';
 /** `ledgerWorker`: started ahead, since it takes as long to load as some of what this file imports. */
 export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() });
-  const secret = loadSecret(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
+  const secrets = loadSecrets(process.env, config.dataDir, { isShared: isPostgresUrl(config.database.url) });
   const release = isPostgresUrl(config.database.url) ? () => {} : claimServing(sqlitePathOf(config.database.url));
   const { log, flush } = openLog(config.log.level);
   const onLedgerFailure = (err: Error) => {
@@ -21,7 +21,7 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
     flush();
     process.exit(1);
   };
-  const app = await startApp({ config, secret, log, onLedgerFailure, ledgerWorker, clock: systemClock }).catch(
+  const app = await startApp({ config, secrets, log, onLedgerFailure, ledgerWorker, clock: systemClock }).catch(
     (error: unknown) => {
       throw explainStart(error, config);
     },

@@ -1,45 +1,83 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadSecret } from './secret.ts';
+import { createSecret } from '../lib/secrets.ts';
+import { addSecret, keepCurrentSecret, loadSecrets } from './secret.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-secret-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
+const alone = { isShared: false };
+const [first, second, third] = ['x'.repeat(40), 'y'.repeat(40), 'z'.repeat(40)];
+
 test('a secret is made once, readable by its owner alone, and kept', () => {
   const dataDir = join(folder, 'new');
-  const first = loadSecret({}, dataDir, { isShared: false });
-  assert.ok(first.length >= 32);
-  assert.deepEqual(loadSecret({}, dataDir, { isShared: false }), first);
+  const [made, ...others] = loadSecrets({}, dataDir, alone);
+  assert.ok(made.bytes.length >= 32);
+  assert.deepEqual(others, []);
+  assert.deepEqual(loadSecrets({}, dataDir, alone), [made]);
   assert.equal(statSync(join(dataDir, 'secret')).mode & 0o777, 0o600);
 });
 
 test('two installations do not share a secret', () => {
-  const [one, other] = ['one', 'other'].map((name) => loadSecret({}, join(folder, name), { isShared: false }));
+  const [one, other] = ['one', 'other'].map((name) => loadSecrets({}, join(folder, name), alone));
   assert.notDeepEqual(one, other);
 });
 
 test('the environment goes over the file, and an empty variable counts as unset', () => {
-  const TOLLGATE_SECRET = 'x'.repeat(40);
-  assert.equal(loadSecret({ TOLLGATE_SECRET }, join(folder, 'new'), { isShared: false }).toString(), TOLLGATE_SECRET);
-  assert.deepEqual(
-    loadSecret({ TOLLGATE_SECRET: '' }, join(folder, 'new'), { isShared: false }),
-    loadSecret({}, join(folder, 'new'), { isShared: false }),
-  );
+  const given = loadSecrets({ TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: '' }, join(folder, 'new'), alone);
+  assert.deepEqual(given, [createSecret(first)]);
+  assert.deepEqual(loadSecrets({ TOLLGATE_SECRET: '' }, join(folder, 'new'), alone), loadSecrets({}, join(folder, 'new'), alone));
+});
+
+test('the environment gives further secrets, each once, beside its own or that of the file', () => {
+  const TOLLGATE_SECRETS_ACCEPTED = ` ${second} ,${third},${second},${first}`;
+  const given = loadSecrets({ TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED }, folder, alone);
+  assert.deepEqual(given, [first, second, third].map(createSecret));
+  const [current, ...accepted] = loadSecrets({ TOLLGATE_SECRETS_ACCEPTED: second }, join(folder, 'new'), alone);
+  assert.deepEqual([current], loadSecrets({}, join(folder, 'new'), alone));
+  assert.deepEqual(accepted, [createSecret(second)]);
+});
+
+test('a new secret comes on top of the file, which stays its owner’s alone, and nothing else is left behind', () => {
+  const dataDir = join(folder, 'rotated');
+  const path = join(dataDir, 'secret');
+  const [oldest] = loadSecrets({}, dataDir, alone);
+  const made = [addSecret(path), addSecret(path)];
+  assert.deepEqual(loadSecrets({}, dataDir, alone), [made[1], made[0], oldest]);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.match(readFileSync(path, 'utf8'), /^([0-9a-f]{64}\n){3}$/);
+  keepCurrentSecret(path);
+  assert.deepEqual(loadSecrets({}, dataDir, alone), [made[1]]);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(dataDir), ['secret']);
+});
+
+test('a key id names a secret, and says nothing of it', () => {
+  assert.match(createSecret(first).id, /^[0-9a-f]{8}$/);
+  assert.equal(createSecret(first).id, createSecret(first).id);
+  assert.notEqual(createSecret(first).id, createSecret(second).id);
 });
 
 test('a short secret, an emptied file, and a shared database without one are refused, and the secret is not quoted', () => {
-  assert.throws(
-    () => loadSecret({ TOLLGATE_SECRET: 'hunter2' }, folder, { isShared: false }),
-    (error: Error) => {
-      assert.match(error.message, /TOLLGATE_SECRET must be a random text of at least 32/);
-      assert.doesNotMatch(error.message, /hunter2/);
-      return true;
-    },
-  );
-  assert.throws(() => loadSecret({}, folder, { isShared: true }), /must be set/);
-  writeFileSync(join(folder, 'secret'), '');
-  assert.throws(() => loadSecret({}, folder, { isShared: false }), /secret must be a random text/);
+  for (const [name, env] of [
+    ['TOLLGATE_SECRET', { TOLLGATE_SECRET: 'hunter2' }],
+    ['TOLLGATE_SECRETS_ACCEPTED', { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: `${second},hunter2` }],
+  ] as const) {
+    assert.throws(
+      () => loadSecrets(env, folder, alone),
+      (error: Error) => {
+        assert.match(error.message, new RegExp(`${name} must be a random text of at least 32`));
+        assert.doesNotMatch(error.message, /hunter2/);
+        return true;
+      },
+    );
+  }
+  assert.throws(() => loadSecrets({}, folder, { isShared: true }), /must be set/);
+  for (const text of ['', `${first}\nshort\n`]) {
+    writeFileSync(join(folder, 'secret'), text);
+    assert.throws(() => loadSecrets({}, folder, alone), /secret must be a random text/);
+  }
 });

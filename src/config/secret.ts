@@ -1,31 +1,72 @@
-// The installation's secret, from which every other key is made: TOLLGATE_SECRET, or a file in the data folder made at the first start.
+// The installation's secret, from which every other key is made: TOLLGATE_SECRET, or a file in the data folder made at the first start. After
+// a rotation the ones before are accepted beside it: further lines of the file, and TOLLGATE_SECRETS_ACCEPTED.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createSecret, type Secret, type Secrets } from '../lib/secrets.ts';
 import { ConfigError } from './config-error.ts';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 const secretCharactersMin = 32;
+const currentName = 'TOLLGATE_SECRET';
+const acceptedName = 'TOLLGATE_SECRETS_ACCEPTED';
 
 /**
- * Reads the secret, or makes it. Throws when it is too short to be one, or when the database is shared (PostgreSQL) and the
- * environment gives none: each machine would then make its own, and no key would work on two.
+ * Reads the secret and those that are accepted beside it, or makes it. Throws when one is too short to be one, or when the database is
+ * shared (PostgreSQL) and the environment gives none: each machine would then make its own, and no key would work on two.
  */
-export function loadSecret(
-  env: Readonly<Record<string, string | undefined>>,
-  dataDir: string,
-  { isShared }: { isShared: boolean },
-): Buffer {
-  const given = env.TOLLGATE_SECRET;
-  if (given !== undefined && given !== '') return checked(given, 'TOLLGATE_SECRET');
+export function loadSecrets(env: Environment, dataDir: string, { isShared }: { isShared: boolean }): Secrets {
+  const accepted = (env[acceptedName] ?? '').split(',').filter((text) => text.trim() !== '');
+  const others = accepted.map((text) => checked(text.trim(), acceptedName));
+  const given = env[currentName];
+  if (given !== undefined && given !== '') return withoutRepeats([checked(given, currentName), ...others]);
   if (isShared) {
-    throw fault('TOLLGATE_SECRET', 'must be set with a database that several machines share', 'Give each of them the same one.');
+    throw fault(currentName, 'must be set with a database that several machines share', 'Give each of them the same one.');
   }
   const path = join(dataDir, 'secret');
   if (!existsSync(path)) makeSecret(path);
-  return checked(readFileSync(path, 'utf8').trim(), path);
+  const [current, ...previous] = readLines(path).map((line) => checked(line, path));
+  return withoutRepeats([current!, ...previous, ...others]);
 }
 
-function checked(text: string, source: string): Buffer {
+/** The file that holds the secret; null: the environment gives it. */
+export function secretFileOf(env: Environment, dataDir: string): string | null {
+  return env[currentName] ? null : join(dataDir, 'secret');
+}
+
+/** Puts a new secret on top of the file; those there were stay, and are accepted. Returns the new one. */
+export function addSecret(path: string): Secret {
+  const made = newSecretText();
+  replaceFile(path, [made, ...readLines(path)]);
+  return createSecret(made);
+}
+
+/** Removes all but the current secret from the file. */
+export function keepCurrentSecret(path: string): void {
+  replaceFile(path, readLines(path).slice(0, 1));
+}
+
+function readLines(path: string): string[] {
+  const [first, ...others] = readFileSync(path, 'utf8').trim().split('\n');
+  return [first!, ...others].map((line) => line.trim());
+}
+
+function checked(text: string, source: string): Secret {
   if (text.length < secretCharactersMin) {
     throw fault(
       source,
@@ -33,19 +74,27 @@ function checked(text: string, source: string): Buffer {
       'Make one with "openssl rand -hex 32".',
     );
   }
-  return Buffer.from(text, 'utf8');
+  return createSecret(text);
+}
+
+function withoutRepeats([current, ...accepted]: Secrets): Secrets {
+  const byId = new Map(accepted.map((secret) => [secret.id, secret]));
+  byId.delete(current.id);
+  return [current, ...byId.values()];
 }
 
 function fault(field: string, problem: string, remedy: string): ConfigError {
   return new ConfigError({ place: null, field, problem, remedy });
 }
 
+function newSecretText(): string {
+  return randomBytes(32).toString('hex');
+}
+
 /** Written aside and linked, so that of two starts at once both read the same secret, and none reads half of one. */
 function makeSecret(path: string): void {
-  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
-  chmodSync(draft, 0o600);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = writeDraft(path, [newSecretText()]);
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -53,4 +102,26 @@ function makeSecret(path: string): void {
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** In one step and for the same owner, on the disk when this returns: keys that are digested under a secret are lost with it. */
+function replaceFile(path: string, lines: readonly string[]): void {
+  const { uid, gid } = statSync(path);
+  const draft = writeDraft(path, lines);
+  try {
+    chownSync(draft, uid, gid);
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function writeDraft(path: string, lines: readonly string[]): string {
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600, flush: true });
+  chmodSync(draft, 0o600);
+  return draft;
 }

@@ -22,6 +22,7 @@ export type Tables = {
   key_uses: KeyUsesTable;
   provider_hours: ProviderHoursTable;
   revisions: RevisionsTable;
+  secrets: SecretsTable;
   audit_log: AuditLogTable;
   top_ups: TopUpsTable;
   payments: PaymentsTable;
@@ -71,6 +72,8 @@ export type ApiKeysTable = {
   name: string;
   /** The key itself is never stored. */
   digest: string;
+  /** The key id of the secret that the digest was made with; null: made before that was kept. */
+  secret_id: string | null;
   /** What people recognise the key by, as `tg_live_…x4Qz`. */
   hint: string;
   /** null: no cap; 0: nothing is allowed. */
@@ -344,6 +347,13 @@ export type ProviderHoursTable = {
 type RevisionsTable = {
   name: string;
   value: number;
+};
+
+/** The installation's secrets that these books need, by key id: each that was the current one, until the operator ends it. */
+type SecretsTable = {
+  id: string;
+  /** When a gateway first started with it as the current one. */
+  current_since_ms: number;
 };
 
 /** Every change that was made in the dashboard or by a command, append-only. */

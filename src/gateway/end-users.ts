@@ -1,9 +1,10 @@
 // What a provider is told of whom a request is for. All accounts share the operator's credential there, so the names that clients give
 // their own users and caches are replaced by keyed digests of account and name: no account can take, or learn of, another's.
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { UpstreamFormatName } from '../canonical/format-name.ts';
 import type { JsonObject } from '../formats/format.ts';
 import { isObject } from '../lib/json.ts';
+import { deriveKey, type Secret } from '../lib/secrets.ts';
 
 export type EndUsers = {
   /** A body for the provider, with digests in the place of the client's names: 43 characters, which every vendor takes. */
@@ -22,8 +23,9 @@ type Recipient = {
 /** What a digest is of. One user has one digest, whichever field names it. */
 type Use = 'user' | 'account' | 'prompt cache' | 'cache salt';
 
-export function createEndUsers(secret: Uint8Array): EndUsers {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'tollgate end users v1', 32));
+/** `secret`: the installation's current one. After a rotation a provider is told other names. */
+export function createEndUsers(secret: Secret): EndUsers {
+  const key = deriveKey(secret, 'end users');
   const digest = (accountId: string, use: Use, name = '') =>
     createHmac('sha256', key)
       .update(JSON.stringify([use, accountId, name]), 'utf8')

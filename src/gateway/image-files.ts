@@ -12,6 +12,7 @@ import { openS3Store } from '../images/s3-store.ts';
 import { createSafeFetch } from '../images/safe-fetch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ImageBytes, ImageReading } from '../lib/image.ts';
+import type { Secrets } from '../lib/secrets.ts';
 
 export type ImageFiles = {
   readonly store: ImageStore;
@@ -24,15 +25,15 @@ export type ImageFiles = {
 
 export type ImageFilesOptions = {
   readonly config: Config;
-  readonly secret: Uint8Array;
+  readonly secrets: Secrets;
   /** Told what goes wrong with the store. */
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 };
 
-export function openImageFiles({ config, secret, onError, clock }: ImageFilesOptions): ImageFiles {
+export function openImageFiles({ config, secrets, onError, clock }: ImageFilesOptions): ImageFiles {
   const store = withFailuresTold(openStore(config, clock), onError);
-  const links = createImageLinks(secret);
+  const links = createImageLinks(secrets);
   const upkeep = new ImageUpkeep(store, { onError, clock });
   const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts, clock });
   const fetchOwn = fetchWithOwnLinks({ links, store, fetcher, nowMs: clock.nowMs });

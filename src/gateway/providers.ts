@@ -4,6 +4,7 @@ import { firstByteDefaultsMs, type ProviderTimeouts } from '../config/timeouts.t
 import { imageProviderKinds, providerKinds, sandbox } from '../providers/registry.ts';
 import type { ImageProvider, ImageProviderKind } from '../providers/image-provider.ts';
 import type { HttpProviderKind, SandboxProviderKind } from '../providers/provider.ts';
+import type { Secret } from '../lib/secrets.ts';
 import { createEndUsers, type EndUsers } from './end-users.ts';
 import type { UpstreamProvider } from './upstream.ts';
 
@@ -30,7 +31,7 @@ export type ConnectedProviders = {
   readonly endUsers: EndUsers;
 };
 
-export function connectProviders(config: Config, secret: Uint8Array): ConnectedProviders {
+export function connectProviders(config: Config, secret: Secret): ConnectedProviders {
   const byName = new Map<string, ConnectedProvider>();
   const images = new Map<string, ConnectedImageProvider>();
   for (const [name, provider] of Object.entries(config.providers)) {

@@ -4,6 +4,7 @@ import { type StoredResponse, worthOfRow } from '../canonical/stored-response.ts
 import type { Database } from '../db/database.ts';
 import type { CancelTimer, Clock } from '../lib/clock.ts';
 import { createSealer, type Sealer } from '../lib/sealed-text.ts';
+import type { Secrets } from '../lib/secrets.ts';
 import { Turn } from '../lib/turn.ts';
 import { Claim } from './claim.ts';
 import { type ClaimRow, findClaim, removeEnded, takeClaim } from './claims.ts';
@@ -23,7 +24,7 @@ export type Begun =
 export type IdempotencyOptions = {
   readonly database: Database;
   /** The installation's. */
-  readonly secret: Uint8Array;
+  readonly secrets: Secrets;
   /** This process, in the ledger's leases. */
   readonly owner: string;
   /** Of a body that is kept; of a longer one only the outcome is. */
@@ -46,7 +47,7 @@ export class Idempotency {
 
   constructor(options: IdempotencyOptions) {
     this.#options = options;
-    this.#sealer = createSealer(options.secret, 'idempotent responses');
+    this.#sealer = createSealer(options.secrets, 'idempotent responses');
     this.#stopRemoving = options.clock.every(removeEveryMs, () => void this.removeEnded().catch(options.onError));
   }
 
@@ -144,9 +145,21 @@ export class Idempotency {
       ...worthOfRow(row),
     };
     if (row.body === null) return { ...head, body: null };
-    const response = { ...head, body: await this.#sealer.open(row.body, `${row.key_id} ${row.key_digest}`) };
+    const body = await this.#open(row.body, row);
+    if (body === null) return { ...head, body };
+    const response = { ...head, body };
     this.#recent.set(name, response, (row.expires_at_ms ?? 0) - this.#nowMs());
     return response;
+  }
+
+  /** null: it was changed, or its secret has ended. The request was charged all the same, and does not run again. */
+  async #open(sealed: Uint8Array, { key_id: keyId, key_digest: keyDigest }: ClaimRow): Promise<string | null> {
+    try {
+      return await this.#sealer.open(sealed, `${keyId} ${keyDigest}`);
+    } catch (error) {
+      this.#options.onError(error);
+      return null;
+    }
   }
 
   #nowMs(): number {

@@ -1,6 +1,7 @@
 // Links to stored images: whoever holds one may read the image until it expires, without a key. Nobody else can make one: the signature
 // is an HMAC over all that the link says.
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deriveKey, type Secrets } from '../lib/secrets.ts';
 import type { StoredImage } from './image-store.ts';
 
 export const imageFilesPath = '/v1/images/files/';
@@ -11,19 +12,19 @@ export type LinkParts = { readonly id: string; readonly expires: string; readonl
 export type ImageLinks = {
   /** `baseUrl` without a slash at its end. */
   readonly sign: (baseUrl: string, image: StoredImage) => string;
-  /** Whether we signed exactly this, and it has not expired. */
+  /** Whether we signed exactly this, under any secret that is accepted, and it has not expired. */
   readonly verify: (parts: LinkParts, nowSeconds: number) => boolean;
 };
 
-export function createImageLinks(secret: Uint8Array): ImageLinks {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'tollgate image links v1', 32));
+export function createImageLinks(secrets: Secrets): ImageLinks {
+  const keys = secrets.map((secret) => deriveKey(secret, 'image links'));
   return {
     sign: (baseUrl, { id, expiresAtSeconds }) => {
       const expires = String(expiresAtSeconds);
-      return `${baseUrl}${imageFilesPath}${id}?expires=${expires}&signature=${signatureOf(key, { id, expires })}`;
+      return `${baseUrl}${imageFilesPath}${id}?expires=${expires}&signature=${signatureOf(keys[0]!, { id, expires })}`;
     },
     verify: ({ id, expires, signature }, nowSeconds) =>
-      isSameText(signature, signatureOf(key, { id, expires })) && Number(expires) > nowSeconds,
+      keys.some((key) => isSameText(signature, signatureOf(key, { id, expires }))) && Number(expires) > nowSeconds,
   };
 }
 

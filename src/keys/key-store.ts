@@ -6,8 +6,9 @@ import type { Database } from '../db/database.ts';
 import type { AccountsTable, ApiKeysTable } from '../db/schema.ts';
 import { createAddressList, type AddressList } from '../lib/addresses.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Secrets } from '../lib/secrets.ts';
 import type { ApiKey } from './api-key.ts';
-import { keyDigest, keyModeOf } from './key-text.ts';
+import { digestKeyFrom, keyDigest, keyModeOf } from './key-text.ts';
 
 export type KeyStore = {
   /** A key from memory alone; null: it is not there, or out of date. */
@@ -20,13 +21,16 @@ export type KeyStore = {
   readonly find: (text: string) => Promise<ApiKey | null>;
   /** As it is now, read at each call. null: the account has no such key. */
   readonly findById: (accountId: string, keyId: string) => Promise<ApiKey | 'revoked' | null>;
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 export type KeyStoreOptions = {
   readonly database: Database;
-  readonly digestKey: Uint8Array;
-  /** Called when a poll fails; the keys known by then go on working until the next one succeeds. */
+  readonly secrets: Secrets;
+  /**
+   * Called when a poll fails, and the keys known by then go on working until the next one succeeds; and when a key that was found under an
+   * earlier secret cannot be digested anew, which is tried again when it is next read.
+   */
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
 };
@@ -36,8 +40,11 @@ const pollMs = 1_000;
 /** More keys than most installations have; beyond it the memory starts over rather than grow. */
 const keysMax = 50_000;
 
-export function openKeyStore({ database, digestKey, onError, clock }: KeyStoreOptions): KeyStore {
+export function openKeyStore({ database, secrets, onError, clock }: KeyStoreOptions): KeyStore {
+  const [currentSecret] = secrets;
+  const digestKeys = secrets.map(digestKeyFrom);
   const byFingerprint = new Map<string, Remembered>();
+  const redigesting = new Set<Promise<void>>();
   let revision = -1;
   /** Those that were read at this revision. */
   let current = new WeakSet<ApiKey>();
@@ -61,7 +68,16 @@ export function openKeyStore({ database, digestKey, onError, clock }: KeyStoreOp
       const known = recall(fingerprint);
       if (known) return known;
       const before = revision;
-      const key = await readKey(database, keyDigest(digestKey, text));
+      const digests = digestKeys.map((digestKey) => keyDigest(digestKey, text));
+      const found = await readKey(database, digests);
+      const key = found?.key ?? null;
+      if (found && found.secretId !== currentSecret.id) {
+        // Nobody waits for it: the key is as good under its earlier digest.
+        const writing = redigest(database, found, { digest: digests[0]!, secretId: currentSecret.id })
+          .catch(onError)
+          .finally(() => redigesting.delete(writing));
+        redigesting.add(writing);
+      }
       if (!key) byFingerprint.delete(fingerprint);
       else if (before === revision) {
         if (byFingerprint.size >= keysMax) byFingerprint.clear();
@@ -71,7 +87,10 @@ export function openKeyStore({ database, digestKey, onError, clock }: KeyStoreOp
       return key;
     },
     findById: (accountId, keyId) => readKeyById(database, accountId, keyId),
-    close: stopPolling,
+    close: async () => {
+      stopPolling();
+      await Promise.all(redigesting);
+    },
   };
 }
 
@@ -95,12 +114,33 @@ const accountLimitColumns = [
   'accounts.allowed_addresses as account_allowed_addresses',
 ] as const;
 
-async function readKey(database: Database, digest: string): Promise<ApiKey | null> {
+type Found = { readonly key: ApiKey; readonly digest: string; readonly secretId: string | null };
+
+/** By its digest under any of the secrets. */
+async function readKey(database: Database, digests: readonly string[]): Promise<Found | null> {
   const row = await selectKeys(database)
-    .where('api_keys.digest', '=', digest)
+    .where('api_keys.digest', 'in', digests)
     .where('api_keys.revoked_at_ms', 'is', null)
     .executeTakeFirst();
-  return row ? toApiKey(row, await readModelMultipliers(database, row.account_id)) : null;
+  if (!row) return null;
+  const key = toApiKey(row, await readModelMultipliers(database, row.account_id));
+  return { key, digest: row.digest, secretId: row.secret_id };
+}
+
+type Digested = { readonly digest: string; readonly secretId: string };
+
+/**
+ * Brings a key under the current secret. Of several gateways at once one does it. A gateway that still runs under an earlier secret than
+ * another does nothing: it would take back what that one has done.
+ */
+async function redigest(database: Database, found: Found, { digest, secretId }: Digested): Promise<void> {
+  await database.write
+    .updateTable('api_keys')
+    .set({ digest, secret_id: secretId })
+    .where('id', '=', found.key.id)
+    .where('digest', '=', found.digest)
+    .where((eb) => eb(eb.selectFrom('secrets').select('id').orderBy('current_since_ms', 'desc').limit(1), '=', secretId))
+    .execute();
 }
 
 async function readKeyById(database: Database, accountId: string, keyId: string): Promise<ApiKey | 'revoked' | null> {

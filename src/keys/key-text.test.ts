@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
+import { createSecret } from '../lib/secrets.ts';
 import { digestKeyFrom, generateKeyText, keyDigest, keyHintOf, keyModeOf } from './key-text.ts';
 
 test('a generated key is well-formed and says its mode', () => {
@@ -33,7 +34,7 @@ test('a test key does not become a live one', () => {
 
 test('the digest depends on the key and on the secret, and holds neither', () => {
   const key = generateKeyText('live');
-  const [one, other] = [digestKeyFrom(Buffer.from('a'.repeat(32))), digestKeyFrom(Buffer.from('b'.repeat(32)))];
+  const [one, other] = [digestKeyFrom(createSecret('a'.repeat(32))), digestKeyFrom(createSecret('b'.repeat(32)))];
   assert.equal(keyDigest(one, key), keyDigest(one, key));
   assert.notEqual(keyDigest(one, key), keyDigest(other, key));
   assert.notEqual(keyDigest(one, key), keyDigest(one, generateKeyText('live')));

@@ -1,7 +1,8 @@
 // How a key looks: `tg_live_` or `tg_test_`, 32 random base-62 characters (190 bits), and six of a checksum, which lets garbage be
 // refused without a look at the database. Kept is only an HMAC of it, with a pepper that lies outside the database.
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { deriveKey, type Secret } from '../lib/secrets.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomCharacters = 32;
@@ -27,13 +28,15 @@ export function keyHintOf(text: string): string {
   return `${text.slice(0, 8)}…${text.slice(-4)}`;
 }
 
-/** The key for the digests, made from the installation's secret. */
-export function digestKeyFrom(secret: Uint8Array): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', 'tollgate api-key digest v1', 32));
+/** The key for the digests, made from a secret of the installation. */
+export type DigestKey = { readonly secretId: string; readonly bytes: Uint8Array };
+
+export function digestKeyFrom(secret: Secret): DigestKey {
+  return { secretId: secret.id, bytes: deriveKey(secret, 'api-key digest') };
 }
 
-export function keyDigest(digestKey: Uint8Array, text: string): string {
-  return createHmac('sha256', digestKey).update(text).digest('base64url');
+export function keyDigest({ bytes }: DigestKey, text: string): string {
+  return createHmac('sha256', bytes).update(text).digest('base64url');
 }
 
 /** Bytes of 248 and more are thrown away, so that every character is equally likely. */

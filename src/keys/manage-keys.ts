@@ -5,7 +5,7 @@ import type { ApiKeysTable } from '../db/schema.ts';
 import { transact } from '../db/transact.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { Micros } from '../lib/money.ts';
-import { generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
+import { type DigestKey, generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
 import { toListing, type KeyListing, type KeyPlace } from './list-keys.ts';
 import { systemClock } from '../lib/clock.ts';
 
@@ -34,7 +34,7 @@ export type NewKey = {
 /** Makes a key. Returns null when there is no such account. */
 export async function createKey(
   database: Database,
-  digestKey: Uint8Array,
+  digestKey: DigestKey,
   { accountId, mode, ...controls }: KeyControls & { readonly accountId: string; readonly mode: 'live' | 'test' },
   nowMs = systemClock.nowMs(),
 ): Promise<NewKey | null> {
@@ -50,6 +50,7 @@ export async function createKey(
       mode,
       name: '',
       digest: keyDigest(digestKey, key),
+      secret_id: digestKey.secretId,
       hint: keyHintOf(key),
       created_at_ms: nowMs,
       ...columnsOf(controls),

@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { Gateway, RequestTrace } from '../gateway/gateway.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import type { Secrets } from '../lib/secrets.ts';
 import type { Users } from './dashboard-api/users.ts';
 import type { KnownLane } from './known/known-lane.ts';
 import type { LargeBodies } from './large-bodies.ts';
@@ -14,8 +15,7 @@ export type ServerContext = {
   readonly gateway: Gateway;
   readonly keys: KeyStore;
   readonly database: Database;
-  /** For the digests of new keys. */
-  readonly digestKey: Uint8Array;
+  readonly secrets: Secrets;
   readonly lifecycle: Lifecycle;
   readonly overload: Overload;
   readonly largeBodies: LargeBodies;

@@ -4,13 +4,16 @@ import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, timeLimit } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Secrets } from '../lib/secrets.ts';
 import { isInvited } from './invitations.ts';
 import type { OwnChangeRow } from './audited-links.ts';
-import { backupCodeDigest, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
+import { findBackupCode, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
 import { oidcProviderId, openLibrary, type Library, type LibraryInput } from './library.ts';
 import { addressHeader } from './library-options.ts';
 import { digestOf } from './one-time-link.ts';
 import { giveOwnAccount, payPromisedCredit, type CreditOnce, type MakeAccount } from './own-account.ts';
+import { withCurrentSignatures } from './re-signed-cookies.ts';
+import { librarySecret } from './second-factor-secrets.ts';
 import type { Session } from './session.ts';
 
 /** Who asks, over HTTP. */
@@ -27,7 +30,7 @@ export type WithCookies<Result> = { readonly result: Result; readonly cookies: r
 
 export type AuthenticationInput = {
   readonly database: Database;
-  readonly secret: Uint8Array;
+  readonly secrets: Secrets;
   readonly config: Config;
   /** Where browsers reach the dashboard, without a slash at its end. */
   readonly publicUrl: () => string;
@@ -52,9 +55,11 @@ const sessionCookie = /(?:^|;\s*)(?:__Host-)?tollgate\.session_token=[^;]*/g;
 export class Authentication {
   readonly #input: AuthenticationInput;
   readonly #libraries = new Map<string, Promise<Library>>();
+  readonly #cookieKeys: readonly string[];
 
   constructor(input: AuthenticationInput) {
     this.#input = input;
+    this.#cookieKeys = input.secrets.map(librarySecret);
   }
 
   /** `result`: null when nobody is signed in. A session is renewed once a day. */
@@ -62,7 +67,7 @@ export class Authentication {
     // Most calls without one come from programs that will never have one: the library is not loaded for them.
     if (!client.cookie.includes('session_token=')) return { result: null, cookies: [] };
     const { api } = await this.#library(client);
-    const { response, headers } = await api.getSession({ headers: headersOf(client), returnHeaders: true });
+    const { response, headers } = await api.getSession({ headers: this.#headersOf(client), returnHeaders: true });
     const cookies = headers.getSetCookie();
     if (!response) return { result: null, cookies };
     const { session, user } = response;
@@ -85,7 +90,7 @@ export class Authentication {
     { email, password }: { readonly email: string; readonly password: string },
   ): Promise<WithCookies<'done' | 'second-factor' | 'wrong'>> {
     const { api } = await this.#library(client);
-    const response = await api.signInEmail({ body: { email, password }, headers: headersOf(client), asResponse: true });
+    const response = await api.signInEmail({ body: { email, password }, headers: this.#headersOf(client), asResponse: true });
     if (!response.ok) return { result: wrongUnlessBroken(response, 'sign in'), cookies: [] };
     const answer = (await response.json()) as { readonly twoFactorRedirect?: boolean };
     return { result: answer.twoFactorRedirect ? 'second-factor' : 'done', cookies: response.headers.getSetCookie() };
@@ -94,7 +99,7 @@ export class Authentication {
   /** The user who has given a password and owes the second factor; null: nobody, or it took too long. */
   async findChallenged(client: Client): Promise<string | null> {
     const { api } = await this.#library(client);
-    return api.findChallenged({ headers: headersOf(withoutSession(client)) });
+    return api.findChallenged({ headers: this.#headersOf(withoutSession(client)) });
   }
 
   /** A code works once: a second time it is wrong, also within its half minute. `over`: the password has to be given anew. */
@@ -103,11 +108,11 @@ export class Authentication {
     { kind, code, userId }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
   ): Promise<WithCookies<'done' | 'wrong' | 'over'>> {
     const { api } = await this.#library(client);
-    const headers = headersOf(withoutSession(client));
+    const headers = this.#headersOf(withoutSession(client));
     const response =
       kind === 'totp'
         ? await api.verifyTOTP({ body: { code }, headers, asResponse: true })
-        : await api.verifyBackupCode({ body: { code: backupCodeDigest(this.#input.secret, code) }, headers, asResponse: true });
+        : await api.verifyBackupCode({ body: { code: await this.#digestOfCode(userId, code) }, headers, asResponse: true });
     if (!response.ok) {
       const { code: reason } = (await response.clone().json()) as { readonly code?: string };
       wrongUnlessBroken(response, 'check a code');
@@ -125,14 +130,14 @@ export class Authentication {
   /** For a user who has proved himself in another way. Always a new session, whatever cookie the client came with. */
   async startSession(client: Client, userId: string): Promise<readonly string[]> {
     const { api } = await this.#library(client);
-    const response = await api.startSession({ body: { userId }, headers: headersOf(client), asResponse: true });
+    const response = await api.startSession({ body: { userId }, headers: this.#headersOf(client), asResponse: true });
     if (!response.ok) throw new Error('the sign-in library made no session');
     return response.headers.getSetCookie();
   }
 
   async signOut(client: Client): Promise<readonly string[]> {
     const { api } = await this.#library(client);
-    return (await api.signOut({ headers: headersOf(client), asResponse: true })).headers.getSetCookie();
+    return (await api.signOut({ headers: this.#headersOf(client), asResponse: true })).headers.getSetCookie();
   }
 
   /** Nothing is asked for until `confirmSecondFactor`. `result`: null when there is one already. */
@@ -140,7 +145,7 @@ export class Authentication {
     const { api } = await this.#library(client);
     const response = await api.enableTwoFactor({
       body: { password, method: 'totp' },
-      headers: headersOf(client),
+      headers: this.#headersOf(client),
       asResponse: true,
     });
     const answer = (await response.clone().json()) as {
@@ -164,7 +169,7 @@ export class Authentication {
   ): Promise<WithCookies<'done' | 'wrong'>> {
     // Whoever has a session has had what a sign-in gives.
     const { api } = await openLibrary({ ...this.#settings(client), database, onSignIn: async () => {} });
-    const response = await api.verifyTOTP({ body: { code }, headers: headersOf(client), asResponse: true });
+    const response = await api.verifyTOTP({ body: { code }, headers: this.#headersOf(client), asResponse: true });
     if (!response.ok) return { result: wrongUnlessBroken(response, 'confirm a second factor'), cookies: [] };
     await this.#useCode(userId, code, database);
     return { result: 'done', cookies: response.headers.getSetCookie() };
@@ -176,11 +181,10 @@ export class Authentication {
     { kind, code, userId }: { readonly kind: 'totp' | 'backup'; readonly code: string; readonly userId: string },
   ): Promise<boolean> {
     if (kind === 'backup') {
-      const digests = await readBackupCodes(this.#input.database.read, userId);
-      return digests.includes(backupCodeDigest(this.#input.secret, code));
+      return (await this.#digestOfCode(userId, code)) !== '';
     }
     const { api } = await this.#library(client);
-    const response = await api.verifyTOTP({ body: { code }, headers: headersOf(client), asResponse: true });
+    const response = await api.verifyTOTP({ body: { code }, headers: this.#headersOf(client), asResponse: true });
     if (!response.ok) {
       wrongUnlessBroken(response, 'check a code');
       return false;
@@ -190,7 +194,7 @@ export class Authentication {
 
   /** In the transaction of the change. Those there were do not work any more. null: there is no second factor. */
   newBackupCodes({ write }: Pick<Database, 'write'>, userId: string): Promise<readonly string[] | null> {
-    return replaceBackupCodes(write, this.#input.secret, userId);
+    return replaceBackupCodes(write, this.#input.secrets[0], userId);
   }
 
   async backupCodesLeft(userId: string): Promise<number> {
@@ -201,7 +205,7 @@ export class Authentication {
   async startProvider(client: Client, next: string): Promise<WithCookies<string>> {
     const { api } = await this.#libraryWithProvider(client);
     const body = { provider: oidcProviderId, callbackURL: next, errorCallbackURL: '/sign-in', disableRedirect: true };
-    const response = await api.signInSocial({ body, headers: headersOf(client), asResponse: true });
+    const response = await api.signInSocial({ body, headers: this.#headersOf(client), asResponse: true });
     if (!response.ok) throw new ProviderAway('the provider of identities is not to be had');
     const { url } = (await response.json()) as { readonly url: string };
     return { result: url, cookies: response.headers.getSetCookie() };
@@ -211,8 +215,14 @@ export class Authentication {
   async finishProvider(client: Client, query: string): Promise<WithCookies<string>> {
     const library = await this.#libraryWithProvider(client);
     const url = `${this.#input.publicUrl()}${callbackPath}/callback/${oidcProviderId}?${query}`;
-    const response = await library.handler(new Request(url, { headers: headersOf(client) }));
+    const response = await library.handler(new Request(url, { headers: this.#headersOf(client) }));
     return { result: pathAfterProvider(response.headers.get('location')), cookies: response.headers.getSetCookie() };
+  }
+
+  /** As it is kept, which is how the library knows it. Empty, and so a wrong one: the user has no such code. */
+  async #digestOfCode(userId: string, code: string): Promise<string> {
+    const { database, secrets } = this.#input;
+    return findBackupCode(secrets, code, await readBackupCodes(database.read, userId)) ?? '';
   }
 
   #library(client: Client, oidc: Config['oidc'] = null): Promise<Library> {
@@ -231,11 +241,16 @@ export class Authentication {
     return client.isSecure || this.#input.publicUrl().startsWith('https:');
   }
 
+  #headersOf({ cookie, userAgent, address }: Client): Headers {
+    const signed = withCurrentSignatures(cookie, this.#cookieKeys);
+    return new Headers({ cookie: signed, 'user-agent': userAgent.slice(0, 300), [addressHeader]: address });
+  }
+
   #settings(client: Client): LibraryInput {
-    const { config, database, secret, publicUrl, ownChangeRow, clock } = this.#input;
+    const { config, database, secrets, publicUrl, ownChangeRow, clock } = this.#input;
     return {
       database,
-      secret,
+      secrets,
       ownChangeRow,
       oidc: null,
       isSecure: this.isSecure(client),
@@ -312,10 +327,6 @@ export class Authentication {
       .executeTakeFirst();
     return inserted !== undefined;
   }
-}
-
-function headersOf({ cookie, userAgent, address }: Client): Headers {
-  return new Headers({ cookie, 'user-agent': userAgent.slice(0, 300), [addressHeader]: address });
 }
 
 /** Whoever is signed in already, and signs in as somebody else, is asked for the other's code. */

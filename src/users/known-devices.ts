@@ -3,7 +3,7 @@
 // https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database } from '../db/database.ts';
-import { deriveKey } from './derived-key.ts';
+import { deriveKey, type Secrets } from '../lib/secrets.ts';
 import { findUser } from './user-records.ts';
 
 const cookieName = 'tollgate.device';
@@ -13,11 +13,12 @@ const cookiePattern = /(?:^|;\s*)(?:__Host-)?tollgate\.device=(usr_\w{1,40})\.([
 
 export class KnownDevices {
   readonly #database: Database;
-  readonly #key: Uint8Array;
+  /** Of the current secret, then of those that are accepted beside it. */
+  readonly #keys: readonly Uint8Array[];
 
-  constructor(database: Database, secret: Uint8Array) {
+  constructor(database: Database, secrets: Secrets) {
     this.#database = database;
-    this.#key = deriveKey(secret, 'known devices');
+    this.#keys = secrets.map((secret) => deriveKey(secret, 'known devices'));
   }
 
   /** For `Set-Cookie`, when a user has proved who he is. A new name each time: what was counted under the last one says nothing any more. */
@@ -25,7 +26,7 @@ export class KnownDevices {
     const name = `${userId}.${randomBytes(16).toString('base64url')}`;
     const prefix = isSecure ? '__Host-' : '';
     const attributes = `Max-Age=${maxAgeSeconds}; Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`;
-    return `${prefix}${cookieName}=${name}.${this.#digest(name).toString('base64url')}; ${attributes}`;
+    return `${prefix}${cookieName}=${name}.${digestUnder(this.#keys[0]!, name).toString('base64url')}; ${attributes}`;
   }
 
   /** The name of a browser that has signed in as the user with this address, else null. */
@@ -34,12 +35,13 @@ export class KnownDevices {
     if (!match) return null;
     const [, userId, device, signature] = match as unknown as [string, string, string, string];
     const name = `${userId}.${device}`;
-    if (!timingSafeEqual(Buffer.from(signature, 'base64url'), this.#digest(name))) return null;
+    const given = Buffer.from(signature, 'base64url');
+    if (!this.#keys.some((key) => timingSafeEqual(given, digestUnder(key, name)))) return null;
     const user = await findUser(this.#database, { id: userId });
     return user?.email === email ? name : null;
   }
+}
 
-  #digest(name: string): Buffer {
-    return createHmac('sha256', this.#key).update(name).digest();
-  }
+function digestUnder(key: Uint8Array, name: string): Buffer {
+  return createHmac('sha256', key).update(name).digest();
 }

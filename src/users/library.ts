@@ -3,11 +3,12 @@ import type { BetterAuthOptions, StandardSchemaV1 } from 'better-auth';
 import type { Config } from '../config/schema.ts';
 import { isPostgresUrl, type Database } from '../db/database.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Secret, Secrets } from '../lib/secrets.ts';
 import { auditSchema, type OwnChangeRow, withAuditedLinks } from './audited-links.ts';
 import { digestBackupCodes } from './backup-codes.ts';
-import { deriveKey } from './derived-key.ts';
 import { withHashedTokens } from './hashed-tokens.ts';
 import { libraryOptions, twoFactorSchema } from './library-options.ts';
+import { librarySecret, librarySecrets } from './second-factor-secrets.ts';
 
 /** The one provider that can be configured; the name stands in its callback address. */
 export const oidcProviderId = 'oidc';
@@ -16,7 +17,7 @@ type Oidc = NonNullable<Config['oidc']>;
 
 export type LibraryInput = {
   readonly database: Database;
-  readonly secret: Uint8Array;
+  readonly secrets: Secrets;
   readonly baseUrl: string;
   readonly isSecure: boolean;
   readonly appName: string;
@@ -33,9 +34,10 @@ export type Library = Awaited<ReturnType<typeof openLibrary>>;
 
 export async function openLibrary(input: LibraryInput) {
   const { betterAuth, getAdapter, createAuthEndpoint, setSessionCookie, ...plugins } = await load();
-  const secret = deriveKey(input.secret, 'sign-in').toString('hex');
+  const secret = librarySecret(input.secrets[0]);
   const options = {
     ...libraryOptions({ ...input, secret }),
+    secrets: librarySecrets(input.secrets),
     user: { ...libraryOptions({ ...input, secret }).user, validateUserInfo: validateUserInfo(input) },
     databaseHooks: {
       // Nothing is asked of the provider afterwards, so what it gives is not kept.
@@ -47,7 +49,7 @@ export async function openLibrary(input: LibraryInput) {
     plugins: [
       plugins.twoFactor({
         schema: twoFactorSchema,
-        backupCodeOptions: { storeBackupCodes: hashedCodes(input.secret) },
+        backupCodeOptions: { storeBackupCodes: hashedCodes(input.secrets[0]) },
         // Ours count each try before it is looked at.
         accountLockout: { enabled: false },
       }),
@@ -140,7 +142,7 @@ function providerOf({ issuer, client_id, client_secret, name, scopes }: Oidc) {
 }
 
 /** The library compares what it is given with what it has: codes are digested on both ways, those it puts back are already. */
-function hashedCodes(secret: Uint8Array) {
+function hashedCodes(secret: Secret) {
   return {
     encrypt: async (json: string) => digestBackupCodes(secret, json),
     decrypt: async (stored: string) => stored,

@@ -89,7 +89,7 @@ onEachStore((store) => {
     const digestKey = digestKeyFrom(secret);
     const { key: text } = (await createKey(database, digestKey, { accountId: 'a', mode: 'live' }))!;
     // A poll may be under way when the database is closed at the end.
-    const keys = openKeyStore({ database, digestKey, onError: () => {}, clock });
+    const keys = openKeyStore({ database, secrets: [secret], onError: () => {}, clock });
     t.after(() => keys.close());
     const known = async () => {
       const key = await keys.find(text);
@@ -163,7 +163,7 @@ onEachStore((store) => {
 function openReplays(t: TestContext, { database, ledger, clock }: Pick<Opened, 'database' | 'ledger' | 'clock'>) {
   const idempotency = new Idempotency({
     database,
-    secret,
+    secrets: [secret],
     owner: 'run_1',
     bodyBytesMax: 1_000_000,
     clock,

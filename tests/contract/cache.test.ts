@@ -6,6 +6,7 @@ import type { SealedCached } from '../../src/cache/cache-run.ts';
 import { reserveOf, settleOf } from '../support/ledger/test-ledger.ts';
 import { onEachStore } from './stores.ts';
 import { signal, responseOf, response, openCaches, nameOf, runOf, servedBy, digestsIn } from './caches.ts';
+import { createSecret } from '../../src/lib/secrets.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -120,7 +121,7 @@ onEachStore((store) => {
     }
     await database.write.deleteFrom('cached_responses').execute();
     await run(openCache(), name);
-    assert.equal(await servedBy(openCache({ secret: Buffer.from('another') }), name), null);
+    assert.equal(await servedBy(openCache({ secrets: [createSecret('another')] }), name), null);
     assert.equal(errors.splice(0).length, 1);
     assert.equal(await servedBy(openCache(), name), response.body);
   });

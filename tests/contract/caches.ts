@@ -10,8 +10,9 @@ import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../suppor
 import { TestClock } from '../support/test-clock.ts';
 import { micros } from '../../src/lib/money.ts';
 import type { StoreKind } from './stores.ts';
+import { createSecret } from '../../src/lib/secrets.ts';
 
-export const secret = Buffer.from('a secret');
+export const secret = createSecret('a secret');
 /** The signal of a client that never disconnects. */
 export const { signal } = new AbortController();
 export const responseOf = (body: string): WholeResponse => ({
@@ -42,7 +43,7 @@ export async function openCaches(t: TestContext, store: StoreKind, options: Part
   const openCache = (more: Partial<ResponseCacheOptions> = {}) => {
     const cache = new ResponseCache({
       database,
-      secret,
+      secrets: [secret],
       memoryBytes: 10_000_000,
       diskBytes: 10_000_000,
       bodyBytesMax: 1_000_000,

@@ -14,8 +14,9 @@ import { creditOf, insertAccount, reserveOf, settleOf, startMs } from '../suppor
 import { HastyClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
+import { createSecret } from '../../src/lib/secrets.ts';
 
-const secret = Buffer.from('a secret');
+const secret = createSecret('a secret');
 const dayMs = 24 * 3_600_000;
 const response: StoredResponse = {
   status: 200,
@@ -52,7 +53,7 @@ async function open(t: TestContext, store: StoreKind) {
   const process = (owner: string) => {
     const idempotency = new Idempotency({
       database,
-      secret,
+      secrets: [secret],
       owner,
       bodyBytesMax: 1_000_000,
       clock,
@@ -189,7 +190,7 @@ onEachStore((store) => {
     };
     const one = new Idempotency({
       database: flaky,
-      secret,
+      secrets: [secret],
       owner: 'run_1',
       bodyBytesMax: 1,
       clock,

@@ -9,8 +9,10 @@ import { createLedgers } from '../../src/ledger/create-ledgers.ts';
 import { micros } from '../../src/lib/money.ts';
 import { startMs } from '../support/ledger/test-ledger.ts';
 import { onEachStore, run } from './stores.ts';
+import { digestKeyFrom } from '../../src/keys/key-text.ts';
+import { createSecret } from '../../src/lib/secrets.ts';
 
-const digestKey = Buffer.from('a key for digests, of these tests');
+const digestKey = digestKeyFrom(createSecret('a secret of these tests'));
 
 onEachStore((store) => {
   test('keys are searched by name, hint and id, in either case, with no letter standing for another', async (t) => {

@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { loadSecrets } from '../../src/config/secret.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGatewayProgram, type TestGateway } from '../support/gateway.ts';
@@ -26,7 +27,8 @@ test(
     const told = load.told();
     const file = join(folderFor(t), 'books.db');
     const backup = await gateway.program.cli<{ file: string; bytes: number }>('backup', file);
-    assert.deepEqual(backup, { file, bytes: statSync(file).size });
+    const [{ id }] = loadSecrets(gateway.program.env, gateway.program.dataDir, { isShared: false });
+    assert.deepEqual(backup, { file, bytes: statSync(file).size, secret_ids: [id] });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.ok(load.told() > told, 'requests were served while it was made');
     await load.stop();

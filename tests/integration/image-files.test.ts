@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { after, before, describe } from 'node:test';
 import sharp from 'sharp';
-import { loadSecret } from '../../src/config/secret.ts';
+import { loadSecrets } from '../../src/config/secret.ts';
 import { createImageLinks } from '../../src/images/image-links.ts';
 import type { ImageStore } from '../../src/images/image-store.ts';
 import { openLocalStore } from '../../src/images/local-store.ts';
@@ -71,8 +71,8 @@ for (const [name, kind] of Object.entries(kinds)) {
       const images = kind.open(app, new TestClock(clock.nowMs() - ageSeconds * 1_000));
       const stored = await images.put(what);
       await images.close();
-      const secret = loadSecret(app.secretEnv, app.dataDir, { isShared: false });
-      return createImageLinks(secret).sign(app.url, stored);
+      const secrets = loadSecrets(app.env, app.dataDir, { isShared: false });
+      return createImageLinks(secrets).sign(app.url, stored);
     }
 
     test('a link shows the image without a key, with all that a browser and a cache must know', async () => {

@@ -15,6 +15,7 @@ import { readInputImages } from '../../src/images/read-input-images.ts';
 import { createSafeFetch } from '../../src/images/safe-fetch.ts';
 import { readImage } from '../../src/lib/image.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { createSecret } from '../../src/lib/secrets.ts';
 
 const draw = (width: number) => sharp({ create: { width, height: 4, channels: 3, background: 'green' } });
 const png = await draw(1).png().toBuffer();
@@ -25,7 +26,7 @@ let answer: RequestListener = (_request, response) => response.end(jpeg);
 const server = createServer((request, response) => answer(request, response));
 const folder = mkdtempSync(join(tmpdir(), 'inputs-'));
 const store = openLocalStore({ folder, keepSeconds: 3_600, clock: systemClock });
-const links = createImageLinks(Buffer.from('the secret of this installation'));
+const links = createImageLinks([createSecret('the secret of this installation')]);
 let url = '';
 
 before(async () => {

@@ -2,13 +2,14 @@
 //
 //   const owner = await signIn(gateway, { role: 'owner' });
 //   const reply = await owner.get(`/accounts/${owner.account}/keys?mode=live`);
-import { argon2Sync, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { argon2Sync, createHmac, randomBytes } from 'node:crypto';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
-import { loadSecret } from '../../src/config/secret.ts';
+import { loadSecrets } from '../../src/config/secret.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Role } from '../../src/db/schema.ts';
 import { createLedgers } from '../../src/ledger/create-ledgers.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
+import { deriveKey } from '../../src/lib/secrets.ts';
 import { addMember } from '../../src/users/members.ts';
 import { digestOf } from '../../src/users/one-time-link.ts';
 import { insertUser } from '../../src/users/user-records.ts';
@@ -17,7 +18,7 @@ import type { Program } from './program.ts';
 
 /** A `TestGateway`, or what a test has put together itself. */
 export type DashboardPlace = {
-  readonly program: Pick<Program, 'secretEnv' | 'dataDir' | 'url' | 'clock'>;
+  readonly program: Pick<Program, 'env' | 'dataDir' | 'url' | 'clock'>;
   readonly database: Database;
 };
 
@@ -151,8 +152,8 @@ async function startSession({ program, database }: DashboardPlace, userId: strin
       expires_at: new Date(latestMs + 7 * 24 * 60 * 60_000).toISOString(),
     })
     .execute();
-  const secret = loadSecret(program.secretEnv, program.dataDir, { isShared: false });
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'tollgate sign-in v1', 32)).toString('hex');
+  const [secret] = loadSecrets(program.env, program.dataDir, { isShared: false });
+  const key = deriveKey(secret, 'sign-in').toString('hex');
   const signature = createHmac('sha256', key).update(token).digest('base64');
   return `tollgate.session_token=${encodeURIComponent(`${token}.${signature}`)}`;
 }

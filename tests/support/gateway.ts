@@ -5,7 +5,7 @@
 //   const reply = await gateway.post('/v1/responses', { key, body });
 //   await gateway.stop();   // ends both and proves the books
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
-import { loadSecret } from '../../src/config/secret.ts';
+import { loadSecrets } from '../../src/config/secret.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
 import { digestKeyFrom } from '../../src/keys/key-text.ts';
 import { createKey, type KeyControls } from '../../src/keys/manage-keys.ts';
@@ -123,7 +123,7 @@ export class TestGateway<Started extends Installation = Installation> {
     const nowMs = this.program.clock.nowMs();
     const accountId = account ?? (await createAccount(this.database, { name: 'Test' }, createLedgers, nowMs));
     if (creditUsd !== undefined) await this.#credit(accountId, creditUsd);
-    const digestKey = digestKeyFrom(loadSecret(this.program.secretEnv, this.program.dataDir, { isShared: false }));
+    const digestKey = digestKeyFrom(loadSecrets(this.program.env, this.program.dataDir, { isShared: false })[0]);
     const made = await createKey(this.database, digestKey, { accountId, mode, ...controls }, nowMs);
     return { ...made!, account: accountId };
   }

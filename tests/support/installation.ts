@@ -38,9 +38,8 @@ export type NewKey = {
 export abstract class Installation {
   readonly dataDir: string;
   readonly databaseUrl: string;
-  /** The part of its environment that keys are made with. */
-  readonly secretEnv: { readonly TOLLGATE_SECRET?: string };
-  readonly env: Readonly<Record<string, string>>;
+  /** Of the next start, and of the next command. */
+  env: Readonly<Record<string, string>>;
   /** Everything printed since the last start; of a gateway in the test's process, its log. */
   output = '';
   url = '';
@@ -55,13 +54,12 @@ export abstract class Installation {
     const server = { shutdown_delay_ms: 0, ...config.server };
     writeFileSync(configPath, JSON.stringify({ ...config, server }));
     this.databaseUrl = databaseUrl ?? `sqlite:${join(this.dataDir, 'tollgate.db')}`;
-    this.secretEnv = databaseUrl === undefined ? {} : { TOLLGATE_SECRET: sharedSecret };
     const place = {
       TOLLGATE_DATA_DIR: this.dataDir,
       TOLLGATE_CONFIG: configPath,
-      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+      ...(databaseUrl && { DATABASE_URL: databaseUrl, TOLLGATE_SECRET: sharedSecret }),
     };
-    this.env = { ...cleanEnvironment(), PORT: '0', ...place, ...this.secretEnv, ...env };
+    this.env = { ...cleanEnvironment(), PORT: '0', ...place, ...env };
   }
 
   /** The test key that the first start made. */

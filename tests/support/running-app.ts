@@ -4,7 +4,7 @@ import { startApp, type App } from '../../src/app.ts';
 import { compareBookings } from '../../src/billing/compare-bookings.ts';
 import { createLog } from '../../src/cli/log.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { loadSecret } from '../../src/config/secret.ts';
+import { loadSecrets } from '../../src/config/secret.ts';
 import { isPostgresUrl, openDatabase } from '../../src/db/database.ts';
 import { verify } from '../../src/ledger/verify.ts';
 import { assertWhole, databaseFor, Installation, type InstallationOptions } from './installation.ts';
@@ -45,14 +45,14 @@ export class RunningApp extends Installation {
   async start(): Promise<void> {
     this.output = '';
     const config = loadConfig({ env: this.env, cwd: this.dataDir });
-    const secret = loadSecret(this.env, this.dataDir, { isShared: isPostgresUrl(config.database.url) });
+    const secrets = loadSecrets(this.env, this.dataDir, { isShared: isPostgresUrl(config.database.url) });
     const write = (line: string) => {
       this.output += line;
     };
     const log = createLog(config.log.level, { write, hand: () => {} });
     const onLedgerFailure = (error: Error) => (this.#failure = error);
     const time = { clock: this.clock, databaseTime: this.#testClock?.shared };
-    this.#app = await startApp({ config, secret, log, onLedgerFailure, ...time });
+    this.#app = await startApp({ config, secrets, log, onLedgerFailure, ...time });
     this.#firstStart = this.#app.firstStart;
     this.url = this.#app.url;
   }

@@ -18,6 +18,7 @@ import { billing, billingOnPostgres } from './0012-billing.ts';
 import { disabledKeys, disabledKeysOnPostgres } from './0013-disabled-keys.ts';
 import { proofs, proofsOnPostgres } from './0014-proofs.ts';
 import { likelyCosts, likelyCostsOnPostgres } from './0015-likely-costs.ts';
+import { secrets, secretsOnPostgres } from './0016-secrets.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -37,6 +38,7 @@ const sqlite = {
   '0013-disabled-keys': disabledKeys,
   '0014-proofs': proofs,
   '0015-likely-costs': likelyCosts,
+  '0016-secrets': secrets,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -55,6 +57,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0013-disabled-keys': disabledKeysOnPostgres,
   '0014-proofs': proofsOnPostgres,
   '0015-likely-costs': likelyCostsOnPostgres,
+  '0016-secrets': secretsOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

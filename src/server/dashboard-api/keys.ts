@@ -8,6 +8,7 @@ import { resolveKeyModel } from '../../catalog/resolve-key-model.ts';
 import type { BodyOf } from '../../dashboard-contract/endpoint.ts';
 import type { Key, keysEndpoints } from '../../dashboard-contract/keys.ts';
 import type { Database } from '../../db/database.ts';
+import { digestKeyFrom } from '../../keys/key-text.ts';
 import { findKey, keyStateOf, searchKeys, type KeyListing } from '../../keys/list-keys.ts';
 import { createKey, revokeKey, setKeyDisabled, updateKey, type KeyControls, type KeyOutcome } from '../../keys/manage-keys.ts';
 import { readKeySpending, type KeySpending } from '../../ledger/spending.ts';
@@ -44,7 +45,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     const { mode, ...fields } = body;
     const controls = readControls(context, fields);
     const { listing, key: secret } = await changes.commit(async (database) => {
-      const made = await createKey(database, context.digestKey, { accountId, mode, ...controls });
+      const made = await createKey(database, digestKeyFrom(context.secrets[0]), { accountId, mode, ...controls });
       if (!made) throw new ApiError('not_found', 'There is no such account.');
       return { result: made, change: { action: 'key.create', subject: made.id, before: null, after: made.listing } };
     });

@@ -9,6 +9,7 @@ import { createLedgers } from '../../ledger/create-ledgers.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
+import type { Secrets } from '../../lib/secrets.ts';
 import type { OwnChangeRow } from '../../users/audited-links.ts';
 import { Authentication } from '../../users/authentication.ts';
 import { createMailer, type Mailer } from '../../users/mail.ts';
@@ -35,7 +36,7 @@ export type Users = {
 
 type UsersInput = {
   readonly database: Database;
-  readonly secret: Uint8Array;
+  readonly secrets: Secrets;
   readonly config: Config;
   readonly ledger: Ledger;
   readonly publicUrl: () => string;
@@ -51,7 +52,7 @@ export function openUsers({ ledger, ...input }: UsersInput): Users {
     ...ports,
     authentication: new Authentication({ ...input, ...ports, ownChangeRow: ownChangeRowAt(input.clock) }),
     attempts: new AttemptLimits(input.database, input.clock.nowMs),
-    knownDevices: new KnownDevices(input.database, input.secret),
+    knownDevices: new KnownDevices(input.database, input.secrets),
     mailer,
     sendWarning: mailer && warnOwners(mailer, input),
     publicUrl: input.publicUrl,

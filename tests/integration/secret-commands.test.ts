@@ -1,0 +1,127 @@
+// `tollgate secret` beside the real program: the file in the data folder is rotated, used and ended, and books are restored over a rotation.
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { loadSecrets } from '../../src/config/secret.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { send } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+type Rotated = { readonly rotated: boolean; readonly current: string; readonly previous?: string };
+type Status = {
+  readonly current: string;
+  readonly keys: readonly string[];
+  readonly in_use: boolean;
+  readonly ending: readonly string[];
+};
+
+const idsOf = (program: Program) => loadSecrets(program.env, program.dataDir, { isShared: false }).map(({ id }) => id);
+const statusOf = async ({ url }: Program, key: string) => (await send(`${url}/v1/balance`, { key })).status;
+
+test('the file is rotated beside a running gateway, which knows both after a restart, until the one before is ended', async (t) => {
+  const program = await start(t);
+  const path = join(program.dataDir, 'secret');
+  const old = await program.createKey();
+  const [first] = idsOf(program);
+  const rotated = await program.cli<Rotated>('secret', 'rotate');
+  assert.deepEqual(idsOf(program), [rotated.current, first]);
+  assert.deepEqual(rotated, { rotated: true, current: idsOf(program)[0], previous: first });
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+
+  assert.equal(await statusOf(program, old.key), 200, 'a running gateway goes on with what it read');
+  const made = await program.createKey();
+  assert.equal(await statusOf(program, made.key), 401, 'and does not know the new secret');
+  assert.partialDeepStrictEqual(await program.cli<Status>('secret', 'status'), { in_use: false, ending: [first] });
+  await assert.rejects(program.cli('secret', 'retire'), /no gateway has started with \w{8} yet/);
+
+  await program.terminate();
+  await program.start();
+  assert.deepEqual([await statusOf(program, made.key), await statusOf(program, old.key)], [200, 200]);
+  // The first test key was never used.
+  await until(async () => (await program.cli<Status>('secret', 'status')).keys.length === 1);
+  await assert.rejects(program.cli('secret', 'retire'), /1 API keys were not used since the rotation/);
+  await assert.rejects(
+    program.cli('secret', 'retire'),
+    /sessions, replays and links to images from before the rotation work until 20/,
+  );
+  await program.cli('secret', 'retire', '--force');
+  assert.deepEqual(idsOf(program), [rotated.current]);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  await program.terminate();
+  await program.start();
+  assert.deepEqual([await statusOf(program, made.key), await statusOf(program, old.key)], [200, 200]);
+  assert.deepEqual(await program.cli('secret', 'retire'), { retired: [], current: rotated.current });
+
+  assert.deepEqual(await auditOf(program), [
+    ['secret.rotate', { key_id: first }, { key_id: rotated.current }],
+    ['secret.retire', { key_id: first }, { key_id: rotated.current }],
+  ]);
+});
+
+test('a backup of before a rotation is restored with the secret of then, which may stand beside the current one', async (t) => {
+  const program = await start(t);
+  const { key } = await program.createKey();
+  const folder = folderFor(t);
+  const [file, secret] = [join(folder, 'books.db'), join(folder, 'secret')];
+  const { secret_ids: needed } = await program.cli<{ secret_ids: string[] }>('backup', file);
+  assert.deepEqual(needed, idsOf(program));
+  copyFileSync(join(program.dataDir, 'secret'), secret);
+  await program.cli('secret', 'rotate');
+  await program.terminate();
+  await program.start();
+  await program.cli('secret', 'retire', '--force');
+  await program.terminate();
+
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(program.dataDir, `tollgate.db${suffix}`), { force: true });
+  copyFileSync(file, join(program.dataDir, 'tollgate.db'));
+  await assert.rejects(
+    program.start(),
+    new RegExp(`tollgate: These books need the secret with the key id ${needed[0]}; given: `),
+  );
+  assert.doesNotMatch(program.output, / at /, 'a sentence and no stack');
+  program.env = { ...program.env, TOLLGATE_SECRETS_ACCEPTED: readFileSync(secret, 'utf8') };
+  await program.start();
+  assert.equal(await statusOf(program, key), 200);
+});
+
+test('a secret of the environment is not touched: the command says what to do', async (t) => {
+  const program = await start(t, { databaseUrl: await createDatabase() });
+  const rotated = await program.cli<Rotated>('secret', 'rotate');
+  assert.deepEqual(rotated, { rotated: false, current: idsOf(program)[0] });
+  assert.deepEqual(await program.cli('secret', 'retire'), { retired: [], current: rotated.current });
+});
+
+test('where the new secret cannot be written nothing is rotated', async (t) => {
+  const program = await start(t);
+  const before = readFileSync(join(program.dataDir, 'secret'), 'utf8');
+  await program.terminate();
+  writeFileSync(join(program.dataDir, 'secret'), 'short\n');
+  await assert.rejects(program.cli('secret', 'rotate'), /must be a random text of at least 32/);
+  assert.equal(readFileSync(join(program.dataDir, 'secret'), 'utf8'), 'short\n');
+  writeFileSync(join(program.dataDir, 'secret'), before);
+});
+
+async function start(t: TestContext, options: Parameters<typeof startProgram>[0] = {}): Promise<Program> {
+  const program = await startProgram(options);
+  t.after(() => program.stop());
+  return program;
+}
+
+/** What the audit log says of secrets, oldest first. */
+async function auditOf(program: Program) {
+  const database = openDatabase(program.databaseUrl);
+  const rows = await database.read.selectFrom('audit_log').selectAll().where('subject', '=', 'secret').orderBy('id').execute();
+  await database.close();
+  const read = (text: string | null): unknown => text && JSON.parse(text);
+  return rows.map(({ action, before, after }) => [action, read(before), read(after)]);
+}
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-secrets-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

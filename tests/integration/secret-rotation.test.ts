@@ -1,0 +1,303 @@
+// The installation's secret is replaced while keys, sessions, second factors, links and kept answers made under the one before are in use.
+import assert from 'node:assert/strict';
+import { createImageLinks } from '../../src/images/image-links.ts';
+import { createSecret } from '../../src/lib/secrets.ts';
+import { digestKeyFrom, keyDigest } from '../../src/keys/key-text.ts';
+import { after, before, beforeEach, test } from '../support/both-stores.ts';
+import { DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { send } from '../support/http.ts';
+import { numberedAnswers } from '../support/numbered-answers.ts';
+import { startRunningApp, type RunningApp } from '../support/running-app.ts';
+import { Authenticator } from '../support/totp.ts';
+import { until } from '../support/until.ts';
+
+const chat = endpoint('chat');
+const password = 'correct horse battery';
+const passwordHash = quickHash(password);
+let generation = 0;
+/** Another one for each test and rotation. */
+const nextSecret = () => `secret number ${++generation} of these tests and long enough`;
+
+let first: string;
+let gateway: TestGateway<RunningApp>;
+before(async () => {
+  gateway = await startGateway({ server: { trust_proxy: true } }, { env: { TOLLGATE_SECRET: nextSecret() } });
+});
+beforeEach(async () => {
+  first = nextSecret();
+  await gateway.program.terminate();
+  // Nothing of an earlier test is needed any more.
+  await gateway.database.write.deleteFrom('secrets').execute();
+  await gateway.database.write.updateTable('api_keys').set({ revoked_at_ms: 1 }).execute();
+  await gateway.database.write.deleteFrom('user_two_factors').execute();
+  await start(first);
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
+});
+after(() => gateway.stop());
+
+function environment(current: string, accepted: readonly string[]) {
+  return { ...gateway.program.env, TOLLGATE_SECRET: current, TOLLGATE_SECRETS_ACCEPTED: accepted.join(',') };
+}
+
+async function start(current: string, ...accepted: readonly string[]): Promise<void> {
+  gateway.program.env = environment(current, accepted);
+  await gateway.program.start();
+}
+
+async function restart(current: string, ...accepted: readonly string[]): Promise<void> {
+  await gateway.program.terminate();
+  await start(current, ...accepted);
+}
+
+const newKey = () => gateway.makeKey({ mode: 'live', creditUsd: 5 });
+
+async function isKnown(key: string): Promise<boolean> {
+  const { status } = await gateway.get('/v1/balance', { key });
+  assert.ok(status === 200 || status === 401);
+  return status === 200;
+}
+
+async function rowOf(id: string) {
+  return gateway.database.read.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+}
+
+async function isUnder(secret: string, { id, key }: { readonly id: string; readonly key: string }): Promise<boolean> {
+  const { digest, secret_id: secretId } = await rowOf(id);
+  return digest === keyDigest(digestKeyFrom(createSecret(secret)), key) && secretId === createSecret(secret).id;
+}
+
+type Status = {
+  readonly ending: readonly string[];
+  readonly in_use: boolean;
+  readonly keys: readonly string[];
+  readonly authenticator_apps: number;
+  readonly users_with_backup_codes: number;
+  readonly can_retire: boolean;
+};
+const statusOfSecrets = () => gateway.program.cli<Status>('secret', 'status');
+const retire = (...args: string[]) => gateway.program.cli<{ retired: string[]; lost: string[] }>('secret', 'retire', ...args);
+
+test('keys of each generation work after two rotations, and those that were used work without the secrets before', async () => {
+  const [second, third] = [nextSecret(), nextSecret()];
+  const [oldest, oldestUnused] = [await newKey(), await newKey()];
+  await restart(second, first);
+  const middle = await newKey();
+  await restart(third, second, first);
+  const newest = await newKey();
+  const before = await rowOf(oldest.id);
+  for (const made of [oldest, middle, newest]) {
+    assert.equal(await isKnown(made.key), true);
+    await until(() => isUnder(third, made));
+  }
+  const { digest: _digest, secret_id: _secretId, ...rest } = await rowOf(oldest.id);
+  assert.partialDeepStrictEqual(before, rest);
+  assert.ok(await isUnder(first, oldestUnused));
+
+  assert.partialDeepStrictEqual(await statusOfSecrets(), {
+    in_use: true,
+    ending: [second, first].map((text) => createSecret(text).id),
+    keys: [oldestUnused.id],
+    can_retire: false,
+  });
+  await assert.rejects(
+    retire(),
+    new RegExp(`cannot end yet: 1 API keys were not used since the rotation \\(${oldestUnused.id}\\)`),
+  );
+  assert.match((await retire('--force')).lost[0]!, new RegExp(oldestUnused.id));
+  await restart(third);
+  for (const { key } of [oldest, middle, newest]) assert.equal(await isKnown(key), true);
+  assert.equal(await isKnown(oldestUnused.key), false);
+});
+
+test('a key that is digested anew stays known to a gateway that has it in memory, and a revoked key stays revoked', async () => {
+  const second = nextSecret();
+  const [used, revoked] = [await newKey(), await newKey()];
+  await gateway.database.write.updateTable('api_keys').set({ revoked_at_ms: 1 }).where('id', '=', revoked.id).execute();
+  await restart(second, first);
+  const revision = () => gateway.database.read.selectFrom('revisions').selectAll().execute();
+  const before = await revision();
+  assert.equal(await isKnown(used.key), true);
+  await until(() => isUnder(second, used));
+  assert.deepEqual(await revision(), before, 'no gateway has to read its keys again');
+  assert.equal(await isKnown(used.key), true);
+  assert.equal(await isKnown(revoked.key), false);
+  assert.ok(await isUnder(first, revoked));
+});
+
+test('without the secret that its books need a gateway does not start, and says which one is missing', async () => {
+  const [second, wrong] = [nextSecret(), nextSecret()];
+  const made = await newKey();
+  const needed = createSecret(first).id;
+  for (const accepted of [[], [wrong]]) {
+    await assert.rejects(
+      restart(second, ...accepted),
+      new RegExp(`These books need the secret with the key id ${needed}; given: `),
+    );
+  }
+  await assert.rejects(gateway.program.cli('keys', 'list'), new RegExp(`key id ${needed}`));
+  assert.deepEqual((await gateway.program.cli<{ missing: string[] }>('secret', 'status')).missing, [needed]);
+  await start(second, first);
+  assert.equal(await isKnown(made.key), true);
+});
+
+test('books of before there were key ids: their keys are under the one secret there is, else under one that is not known', async () => {
+  const second = nextSecret();
+  const [one, other] = [await newKey(), await newKey()];
+  const asBefore = async () => {
+    await gateway.program.terminate();
+    await gateway.database.write.deleteFrom('secrets').execute();
+    await gateway.database.write.updateTable('api_keys').set({ secret_id: null }).where('revoked_at_ms', 'is', null).execute();
+  };
+  await asBefore();
+  await start(first);
+  assert.deepEqual((await statusOfSecrets()).keys, []);
+  await asBefore();
+  await start(second, first);
+  assert.deepEqual((await statusOfSecrets()).keys, [one.id, other.id].toSorted());
+  assert.equal(await isKnown(one.key), true);
+  await until(() => isUnder(second, one));
+  assert.deepEqual((await statusOfSecrets()).keys, [other.id]);
+});
+
+test('an answer kept for its Idempotency-Key is replayed under the secret after, and without it is known as done', async () => {
+  const second = nextSecret();
+  const { key, account } = await newKey();
+  const ask = () => gateway.post(chat.path, { key, headers: { 'idempotency-key': 'order-1' }, body: chat.body() });
+  const answer = await ask();
+  assert.equal(answer.status, 200, answer.text);
+  const { postedMicros } = await gateway.balance(account);
+  await restart(second, first);
+  const replay = await ask();
+  assert.deepEqual([replay.status, replay.text], [200, answer.text]);
+  assert.equal(replay.headers['x-service-cache'], 'idempotent-replay');
+  await until(async () => (await statusOfSecrets()).keys.length === 0);
+  await retire('--force');
+  await restart(second);
+  const gone = await ask();
+  assert.equal(gone.error.code, 'idempotency_body_not_retained');
+  assert.equal((await gateway.balance(account)).postedMicros, postedMicros, 'charged once');
+});
+
+test('what was cached before a rotation is asked for once more, and then found again', async () => {
+  const second = nextSecret();
+  const { key } = await newKey();
+  const ask = () => gateway.post(chat.path, { key, body: chat.body({ temperature: 0 }) });
+  const cacheOf = async () => (await ask()).headers['x-service-cache'];
+  assert.deepEqual([await cacheOf(), await cacheOf()], [undefined, 'hit']);
+  await restart(second, first);
+  assert.deepEqual([await cacheOf(), await cacheOf()], [undefined, 'hit']);
+});
+
+test('a link to an image holds as long as the secret that signed it is accepted', async () => {
+  const second = nextSecret();
+  const { store } = gateway.program.app.gateway.images;
+  const image = { bytes: Buffer.from('not looked at'), mediaType: 'image/png', width: 1, height: 1 } as const;
+  const stored = await store.put(image);
+  const link = () => createImageLinks([createSecret(first)]).sign(gateway.url, stored);
+  assert.equal((await fetch(link())).status, 200);
+  await restart(second, first);
+  assert.equal((await fetch(link())).status, 200);
+  await retire('--force');
+  await restart(second);
+  assert.equal((await fetch(link())).status, 404);
+});
+
+test('sessions go on over a rotation, and end with the secret', async () => {
+  const second = nextSecret();
+  const { cookie, ...who } = await signIn(gateway, { passwordHash });
+  const forged = cookie.replace(/\.[^.]+$/, `.${encodeURIComponent(Buffer.alloc(32).toString('base64'))}`);
+  const status = async (text: string) =>
+    (await new DashboardClient(gateway.url, { ...who, cookie: text }).get('/profile')).status;
+  assert.equal(await status(cookie), 200);
+  await restart(second, first);
+  assert.deepEqual([await status(cookie), await status(forged)], [200, 401]);
+  await retire('--force');
+  await restart(second);
+  assert.equal(await status(cookie), 401);
+});
+
+test('the second factor goes on over a rotation: the app without the secret before, backup codes with it', async () => {
+  const second = nextSecret();
+  const user = await signIn(gateway, { passwordHash });
+  const started = await user.post('/profile/second-factor', { password });
+  const { secret, backup_codes: codes } = started.json<{ secret: string; backup_codes: string[] }>();
+  const app = new Authenticator(secret);
+  assert.equal((await user.post('/profile/second-factor/confirm', { code: app.nextCode() })).status, 200);
+  const giveCode = async (body: object) => {
+    const client = visitor(gateway);
+    assert.deepEqual((await client.post('/auth/sign-in', { email: user.email, password })).json(), { next: 'second-factor' });
+    return (await client.post('/auth/second-factor', body)).status;
+  };
+  const backup = (index: number) => ({ kind: 'backup', code: codes[index] });
+  assert.equal(await giveCode(backup(0)), 200);
+
+  await restart(second, first);
+  assert.deepEqual([await giveCode(backup(1)), await giveCode(backup(1)), await giveCode(backup(0))], [200, 401, 401]);
+  assert.partialDeepStrictEqual(await statusOfSecrets(), {
+    authenticator_apps: 0,
+    users_with_backup_codes: 1,
+    can_retire: false,
+  });
+  await assert.rejects(retire(), /1 users have backup codes from before the rotation/);
+
+  await retire('--force');
+  await restart(second);
+  assert.equal(await giveCode(backup(2)), 401);
+  assert.equal(await giveCode({ code: app.nextCode() }), 200);
+});
+
+test('a second factor of before there were key ids is brought under the current secret too', async () => {
+  const second = nextSecret();
+  const user = await signIn(gateway, { passwordHash });
+  const started = await user.post('/profile/second-factor', { password });
+  const { secret, backup_codes: codes } = started.json<{ secret: string; backup_codes: string[] }>();
+  const app = new Authenticator(secret);
+  await user.post('/profile/second-factor/confirm', { code: app.nextCode() });
+  const { write, read } = gateway.database;
+  const row = await read.selectFrom('user_two_factors').selectAll().executeTakeFirstOrThrow();
+  const bare = row.backup_codes.replaceAll(`${createSecret(first).id}.`, '');
+  assert.notEqual(bare, row.backup_codes);
+  // As the library wrote it when it was given one secret.
+  const change = { secret: row.secret.replace(/^\$ba\$\d+\$/, ''), backup_codes: bare };
+  await write.updateTable('user_two_factors').set(change).execute();
+  await restart(first);
+  assert.equal(
+    (await read.selectFrom('user_two_factors').select('backup_codes').executeTakeFirstOrThrow()).backup_codes,
+    row.backup_codes,
+  );
+  await write.updateTable('user_two_factors').set(change).execute();
+  await restart(second, first);
+  assert.equal((await statusOfSecrets()).authenticator_apps, 0);
+  const client = visitor(gateway);
+  await client.post('/auth/sign-in', { email: user.email, password });
+  assert.equal((await client.post('/auth/second-factor', { code: app.nextCode() })).status, 200);
+  const other = visitor(gateway);
+  await other.post('/auth/sign-in', { email: user.email, password });
+  assert.equal((await other.post('/auth/second-factor', { kind: 'backup', code: codes[0] })).status, 200);
+});
+
+test('of several gateways at once one digests a key anew; one that still has the secret before takes nothing back', async (t) => {
+  if (!gateway.program.databaseUrl.startsWith('postgres')) return t.skip('several gateways need PostgreSQL');
+  const second = nextSecret();
+  const [made, later] = [await newKey(), await newKey()];
+  // First all of them know the next secret, then one after the other makes it its own.
+  await restart(first, second);
+  const env = { TOLLGATE_SECRET: second, TOLLGATE_SECRETS_ACCEPTED: first };
+  const databaseUrl = gateway.program.databaseUrl;
+  const others = await Promise.all([1, 2].map(() => startRunningApp({ databaseUrl, env })));
+  t.after(() => Promise.all(others.map((app) => app.stop())));
+  const ask = async (url: string, { key }: { readonly key: string }) => (await send(`${url}/v1/balance`, { key })).status;
+  const urls = [gateway.url, ...others.map(({ url }) => url)];
+  const calls = urls.flatMap((url) => Array.from({ length: 5 }, () => ask(url, made)));
+  assert.deepEqual([...new Set(await Promise.all(calls))], [200]);
+  await until(() => isUnder(second, made));
+
+  assert.equal(await ask(others[0]!.url, later), 200);
+  await until(() => isUnder(second, later));
+  assert.equal(await ask(gateway.url, later), 200);
+  // What it had begun has ended then.
+  await gateway.program.terminate();
+  assert.ok(await isUnder(second, later));
+});
