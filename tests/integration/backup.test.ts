@@ -27,8 +27,8 @@ test(
     const told = load.told();
     const file = join(folderFor(t), 'books.db');
     const backup = await gateway.program.cli<{ file: string; bytes: number }>('backup', file);
-    const [{ id }] = loadSecrets(gateway.program.env, gateway.program.dataDir, { isShared: false });
-    assert.deepEqual(backup, { file, bytes: statSync(file).size, secret_ids: [id] });
+    const [secret] = loadSecrets(gateway.program.env, gateway.program.dataDir, { isShared: false });
+    assert.deepEqual(backup, { file, bytes: statSync(file).size, secret_ids: [secret.id] });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.ok(load.told() > told, 'requests were served while it was made');
     await load.stop();
