@@ -76,8 +76,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const keys = openKeyStore({ database, secrets, onError: report('keys cannot be read or digested anew'), clock });
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId), clock });
   const kept = { database, secrets, clock, onError: report('kept answers cannot be read or tidied up; it is tried again') };
-  const alone = report('rate limits cannot be shared; each gateway has its own');
-  const limits = openLimits({ database, owner, clock, databaseTime, onError: alone });
+  const limits = openLimits({ database, owner, clock, databaseTime, onError: report('rate limits cannot be shared') });
   const { answer_bytes: answerBytes, memory_bytes: memoryBytes } = config.overload;
   const upstreams = createUpstreams({ clock, largeAnswerBytesMax: memoryShareBytes(answerBytes, memoryBytes) });
   const routing = createRouting(config, { log, clock });

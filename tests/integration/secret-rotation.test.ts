@@ -87,13 +87,13 @@ test('keys of each generation work after two rotations, and those that were used
   const middle = await newKey();
   await restart(third, second, first);
   const newest = await newKey();
-  const before = await rowOf(oldest.id);
+  const asMade = await rowOf(oldest.id);
   for (const made of [oldest, middle, newest]) {
     assert.equal(await isKnown(made.key), true);
     await until(() => isUnder(third, made));
   }
   const { digest: _digest, secret_id: _secretId, ...rest } = await rowOf(oldest.id);
-  assert.partialDeepStrictEqual(before, rest);
+  assert.partialDeepStrictEqual(asMade, rest);
   assert.ok(await isUnder(first, oldestUnused));
 
   assert.partialDeepStrictEqual(await statusOfSecrets(), {
@@ -118,10 +118,10 @@ test('a key that is digested anew stays known to a gateway that has it in memory
   await gateway.database.write.updateTable('api_keys').set({ revoked_at_ms: 1 }).where('id', '=', revoked.id).execute();
   await restart(second, first);
   const revision = () => gateway.database.read.selectFrom('revisions').selectAll().execute();
-  const before = await revision();
+  const earlier = await revision();
   assert.equal(await isKnown(used.key), true);
   await until(() => isUnder(second, used));
-  assert.deepEqual(await revision(), before, 'no gateway has to read its keys again');
+  assert.deepEqual(await revision(), earlier, 'no gateway has to read its keys again');
   assert.equal(await isKnown(used.key), true);
   assert.equal(await isKnown(revoked.key), false);
   assert.ok(await isUnder(first, revoked));

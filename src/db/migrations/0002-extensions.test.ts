@@ -57,6 +57,7 @@ test('books of the first version go on in this one: nothing is lost, and an open
   connection.exec(
     'alter table api_keys drop column expires_at_ms; alter table api_keys drop column disabled_at_ms; alter table accounts drop column requests_per_minute',
   );
+  connection.exec('drop table secrets; alter table api_keys drop column secret_id');
   connection.exec(`delete from kysely_migration where name > '0001-foundation'`);
   const before = connection.prepare('select * from entries order by seq').all();
 
