@@ -2,7 +2,7 @@
 // gateway serves is left to it, and one that is made is for its user alone.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Program, startProgram } from '../support/program.ts';
@@ -57,7 +57,8 @@ test('a file system that is read-only, or full, is told in one sentence, and the
 
 test('a second gateway on the same file is refused and told who serves it; commands work beside it; a kill frees it at once', async (t) => {
   const first = await startProgram({ config });
-  const second = new Program({ config, databaseUrl: first.databaseUrl.replace('tollgate.db', 'link.db') });
+  const env = { TOLLGATE_SECRET: readFileSync(join(first.dataDir, 'secret'), 'utf8').trim() };
+  const second = new Program({ config, env, databaseUrl: first.databaseUrl.replace('tollgate.db', 'link.db') });
   symlinkSync(join(first.dataDir, 'tollgate.db'), join(first.dataDir, 'link.db'));
   t.after(async () => {
     await second.terminate();
