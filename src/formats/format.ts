@@ -9,6 +9,7 @@ import type { CanonicalRequest } from '../canonical/request.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { SearchTool } from '../canonical/web-search.ts';
 import type { SseEvent } from '../lib/sse.ts';
+import type { BilledAnswer } from './billed-answer.ts';
 import type { FieldNames } from './client-words.ts';
 import type { OpenedFields } from './field-verdicts.ts';
 
@@ -77,8 +78,8 @@ export type UpstreamFormat = {
   readonly mayThink: (body: JsonObject) => boolean;
   /** Throws UnreadableAnswer when the JSON is not an answer of this format. */
   readonly readAnswer: (body: unknown) => Answer;
-  /** The usage that a whole answer states, also where the rest of it cannot be read; null: none. */
-  readonly readAnswerUsage: (body: unknown) => Usage | null;
+  /** What a whole answer has cost, also where the rest of it cannot be read; null: the body is no answer. */
+  readonly readBilledAnswer: (body: unknown) => BilledAnswer | null;
   readonly readStream: () => StreamReader;
 };
 

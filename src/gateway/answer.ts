@@ -78,8 +78,8 @@ function readAnswer(running: Running, body: unknown): Tried<RelayedAnswer> {
     return { kind: 'answered', answer: format.relay.relayAnswer(body, answerContextOf(running)) };
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
-    const usage = route.transport === 'http' ? upstreamFormats[route.format].readAnswerUsage(body) : null;
-    return failedCall({ kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null }, { usage });
+    const billed = route.transport === 'http' ? upstreamFormats[route.format].readBilledAnswer(body) : null;
+    return failedCall({ kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null }, { billed });
   }
 }
 

@@ -2,7 +2,7 @@
 import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import { OutputMeter } from '../canonical/output-bytes.ts';
 import { readErrorMessage } from '../formats/error-message.ts';
-import type { Usage } from '../canonical/usage.ts';
+import type { BilledAnswer } from '../formats/billed-answer.ts';
 import type { StreamPipe, StreamProgress } from '../formats/format.ts';
 import { upstreamFormats } from '../formats/registry.ts';
 import type { Running } from './running.ts';
@@ -32,11 +32,12 @@ export type CallFailed = {
   readonly begun: Pick<StreamPipe<never>, 'fail'> | null;
 };
 
-type FailedOptions = { readonly requestSent?: boolean; readonly usage?: Usage | null };
+type FailedOptions = { readonly requestSent?: boolean; readonly billed?: BilledAnswer | null };
 
-/** A failure before anything of the answer could be read. `usage`: what the answer states nevertheless: so it was billed. */
-export function failedCall(told: UpstreamFailure, { requestSent = true, usage = null }: FailedOptions = {}): CallFailed {
-  const failure = usage ? { ...told, isBilled: true } : told;
+/** A failure before anything of the answer could be read. `billed`: the answer that came nevertheless. */
+export function failedCall(told: UpstreamFailure, { requestSent = true, billed = null }: FailedOptions = {}): CallFailed {
+  const failure = billed ? { ...told, isBilled: true } : told;
+  const usage = billed?.usage ?? null;
   return {
     kind: 'failure',
     failure,
@@ -75,7 +76,7 @@ export async function callUpstream(running: Running): Promise<CallReply> {
   });
   if (reply.kind !== 'failure') return reply;
   const message = readErrorMessage(reply.body) ?? reply.failure.message;
-  const usage = reply.failure.status === null ? upstreamFormats[route.format].readAnswerUsage(reply.body) : null;
+  const billed = reply.failure.status === null ? upstreamFormats[route.format].readBilledAnswer(reply.body) : null;
   const failure = { ...reply.failure, message };
-  return failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, { requestSent: reply.requestSent, usage });
+  return failedCall(route.kind.readFailure?.(failure, reply.body) ?? failure, { requestSent: reply.requestSent, billed });
 }

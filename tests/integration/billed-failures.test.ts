@@ -307,6 +307,15 @@ test('a streamed call without a name, in translation: what was written is a loss
   }
 });
 
+test('an answer without its usage that cannot be passed on is asked for once, and an estimate of it is a loss', async () => {
+  for (const pair of pairs) {
+    const { usage: _chat, usageMetadata: _gemini, ...answer } = pair.upstream.call('look', '{}') as Record<string, unknown>;
+    const { calls, lossMicros, spentMicros } = await ask({ ...pair, script: answerJson(answer), stream: true });
+    assert.deepEqual([calls, spentMicros], [1, 0], nameOf(pair));
+    assert.ok(lossMicros > 0, nameOf(pair));
+  }
+});
+
 test('a provider that is asked and does not answer in time: what it has read is a loss', async () => {
   for (const pair of pairs) {
     const earlier = gateway.upstream.requests.length;

@@ -1,5 +1,5 @@
 // Chat Completions, as clients speak it and as most providers do.
-import { isObject } from '../../lib/json.ts';
+import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
@@ -30,6 +30,6 @@ export const chat: ClientFormat & UpstreamFormat = {
   writeRequest,
   mayThink,
   readAnswer,
-  readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usage) : null),
+  readBilledAnswer: (body) => readBilledAnswer(body, 'choices', ({ usage }) => readUsage(usage)),
   readStream,
 };

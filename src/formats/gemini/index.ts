@@ -1,9 +1,9 @@
 // Gemini's generateContent, as the format of an upstream; no client speaks it.
+import { readBilledAnswer } from '../billed-answer.ts';
 import type { UpstreamFormat } from '../format.ts';
 import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
 import { mayThink } from './thinking-config.ts';
-import { isObject } from '../../lib/json.ts';
 import { readUsage } from './usage.ts';
 import { writeRequest } from './write-request.ts';
 
@@ -12,6 +12,6 @@ export const gemini: UpstreamFormat = {
   writeRequest,
   mayThink,
   readAnswer,
-  readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usageMetadata) : null),
+  readBilledAnswer: (body) => readBilledAnswer(body, 'candidates', ({ usageMetadata }) => readUsage(usageMetadata)),
   readStream,
 };

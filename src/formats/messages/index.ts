@@ -1,5 +1,5 @@
 // Anthropic's Messages, as the format of a client and of an upstream.
-import { isObject } from '../../lib/json.ts';
+import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
@@ -31,6 +31,6 @@ export const messages: ClientFormat & UpstreamFormat = {
   writeRequest,
   mayThink,
   readAnswer,
-  readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usage) : null),
+  readBilledAnswer: (body) => readBilledAnswer(body, 'content', ({ usage }) => readUsage(usage)),
   readStream,
 };

@@ -1,5 +1,6 @@
 // The Responses wire format, as clients speak it and as OpenAI's API answers it.
 import { isObject } from '../../lib/json.ts';
+import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
@@ -30,7 +31,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   writeRequest,
   mayThink: ({ reasoning }) => !isObject(reasoning) || reasoning.effort !== 'none',
   readAnswer,
-  readAnswerUsage: (body) => (isObject(body) ? readUsage(body.usage) : null),
+  readBilledAnswer: (body) => readBilledAnswer(body, 'output', ({ usage }) => readUsage(usage)),
   readStream,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
 };
