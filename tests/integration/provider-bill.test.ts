@@ -12,12 +12,12 @@ import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
-const episodes = scaled(480, 10_000);
+const episodes = scaled(240, 10_000);
 const atOnce = 40;
 /** How far the provider's speeds and counts lie from what we take them for; in a small run chance would make a bias of it. */
 const noise = scaled(0.02, 0.1);
 /** Of all that is billed in a category. */
-const biasMax = scaled(0.05, 0.02);
+const biasMax = scaled(0.06, 0.02);
 /** USD per million tokens: a token of input is a microdollar. */
 const prices = { input: 1, output: 8 };
 const geminiPath = '/v1beta/models/upstream-model';

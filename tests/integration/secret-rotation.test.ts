@@ -281,14 +281,15 @@ test('a second factor of before there were key ids is brought under the current 
 });
 
 test('of several gateways at once one digests a key anew; one that still has the secret before takes nothing back', async (t) => {
-  if (!gateway.program.databaseUrl.startsWith('postgres')) return t.skip('several gateways need PostgreSQL');
   const second = nextSecret();
   const [made, later] = [await newKey(), await newKey()];
   // First all of them know the next secret, then one after the other makes it its own.
   await restart(first, second);
   const env = { TOLLGATE_SECRET: second, TOLLGATE_SECRETS_ACCEPTED: first };
   const databaseUrl = gateway.program.databaseUrl;
-  const others = await Promise.all([1, 2].map(() => startRunningApp({ databaseUrl, env })));
+  // A SQLite file has one gateway alone.
+  const beside = databaseUrl.startsWith('postgres') ? [1, 2] : [];
+  const others = await Promise.all(beside.map(() => startRunningApp({ databaseUrl, env })));
   t.after(() => Promise.all(others.map((app) => app.stop())));
   const ask = async (url: string, { key }: { readonly key: string }) => (await send(`${url}/v1/balance`, { key })).status;
   const urls = [gateway.url, ...others.map(({ url }) => url)];
@@ -296,7 +297,7 @@ test('of several gateways at once one digests a key anew; one that still has the
   assert.deepEqual([...new Set(await Promise.all(calls))], [200]);
   await until(() => isUnder(second, made));
 
-  assert.equal(await ask(others[0]!.url, later), 200);
+  assert.equal(await ask(urls.at(-1)!, later), 200);
   await until(() => isUnder(second, later));
   assert.equal(await ask(gateway.url, later), 200);
   // What it had begun has ended then.
