@@ -14,6 +14,8 @@ const stores: readonly (readonly [StoreName, string])[] = [
 /** Registrations of the file, made at its top level and replayed for each store. */
 const steps: (() => void)[] = [];
 let isRead = false;
+/** Whose tests are being registered. */
+let current: StoreName | null = null;
 
 // Once the file has been read to its end.
 setImmediate(() => {
@@ -21,6 +23,7 @@ setImmediate(() => {
   for (const [store, title] of stores) {
     void runner.describe(title, () => {
       runner.before(() => useStore(store));
+      current = store;
       for (const step of steps) step();
     });
   }
@@ -50,4 +53,9 @@ export function describe(name: string, body: () => void): void {
 
 export function test(name: string, ...rest: [Body] | [runner.TestOptions, Body]): void {
   register(() => void (rest.length === 1 ? runner.test(name, rest[0]) : runner.test(name, rest[0], rest[1])));
+}
+
+/** Of what only one of the stores has: many gateways need PostgreSQL. At a file's top level. */
+export function testOn(store: StoreName, name: string, body: Body): void {
+  register(() => void (current === store && runner.test(name, body)));
 }
