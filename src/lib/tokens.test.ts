@@ -147,3 +147,28 @@ test('a film that is sent whole is not counted as text, and a schema or an argum
   ];
   for (const part of texts) assert.ok(upperOfPart(part) < 500, JSON.stringify(part));
 });
+
+test('an image is counted by what its vendor may read of it: of several sources the largest, and by the type that is said', () => {
+  const tiny = pngHead(1, 1).toString('base64');
+  const url = 'https://example.com/cat.png';
+  const twice = [
+    { type: 'image', source: { type: 'url', url, media_type: 'image/png', data: tiny } },
+    { type: 'image_url', image_url: { type: 'thinking_blocks', url, data: tiny } },
+    { type: 'image_url', image_url: { url }, source: { data: tiny } },
+  ];
+  for (const part of twice) assert.ok(upperOfPart(part) > 12_000, JSON.stringify(part));
+  for (const type of ['video/mp4', 'audio/mp3', 'text/plain', 'Video/MP4', ' video/mp4']) {
+    const data = `data:${type};base64,${tiny}`;
+    const parts = [
+      { type: 'image', source: { type: 'base64', media_type: type, data: tiny } },
+      { type: 'image_url', image_url: { url: data } },
+      { type: 'input_image', image_url: data },
+      { type: 'input_image', image_url: data.replace('data', 'DATA') },
+    ];
+    for (const part of parts) assert.ok(upperOfPart(part) > 100_000_000, JSON.stringify(part));
+  }
+  for (const type of ['IMAGE/PNG', 'image/png;a=b', 'application/octet-stream', '']) {
+    const part = { type: 'image_url', image_url: { url: `data:${type};base64,${tiny}` } };
+    assert.ok(upperOfPart(part) < 13_000, type);
+  }
+});

@@ -153,16 +153,26 @@ const dataFields = new Set(
 function addImage(image: JsonObject, sums: Sums): string | null {
   const payload = payloadOf(image);
   const size = payload === null ? null : readImageSize(payload);
-  addTokens(sums, estimateImageTokens(size, sums.imageVendor, detailOf(image)));
+  const isImage = payload === null || mayBeImage(payload, image);
+  addTokens(sums, isImage ? estimateImageTokens(size, sums.imageVendor, detailOf(image)) : filmTokens);
   return payload;
 }
 
-/** In `image_url`, `image_url.url`, `source.data` or `source.url`. */
+/** In `image_url`, `image_url.url`, `source.data` or `source.url`. null: in none of them, or in several, of which a vendor reads any. */
 function payloadOf(media: JsonObject): string | null {
-  const holder = media.source ?? media.image_url;
-  if (typeof holder !== 'object' || holder === null) return typeof holder === 'string' ? holder : null;
-  const payload = 'data' in holder ? holder.data : 'url' in holder ? holder.url : null;
-  return typeof payload === 'string' ? payload : null;
+  const payloads = [media.source, media.image_url].flatMap((holder) =>
+    typeof holder === 'object' && holder !== null ? [(holder as JsonObject).data, (holder as JsonObject).url] : [holder],
+  );
+  const [payload, ...others] = payloads.filter((value) => value !== undefined && value !== null);
+  return typeof payload === 'string' && others.length === 0 ? payload : null;
+}
+
+/** Some vendors read a film, a sound or a text in the place of an image, by the type that is said. A PDF is counted by its pages. */
+function mayBeImage(payload: string, { source }: JsonObject): boolean {
+  const said =
+    /^\s*data:([^;,]{0,200})/i.exec(payload.slice(0, addressHeadMax))?.[1] ??
+    (source as JsonObject | null | undefined)?.media_type;
+  return typeof said !== 'string' || said === '' || /^\s*(?:image\/|application\/(?:pdf|octet-stream)$)/i.test(said);
 }
 
 /** `image_url.detail`, or `detail` beside it. */
