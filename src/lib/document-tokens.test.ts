@@ -49,6 +49,13 @@ const cases: Readonly<Record<string, Case>> = {
     least: 50_000,
     most: 50_500,
   },
+  'a text that begins like an Office file': {
+    part: file({ file_data: `data:text/plain;base64,${base64(`PK\x03\x04${'12345678'.repeat(1_000)}`)}` }),
+    least: 8_000,
+    most: 10_000,
+  },
+  'a film as a file': { part: file({ file_data: 'data:Video/mp4;base64,AAAA' }), ...ofAddress },
+  'a sound as a document': { part: document({ type: 'base64', media_type: 'audio/ogg', data: 'AAAA' }), ...ofAddress },
   'what is said of a document': {
     part: document({ type: 'base64', data: pdf(1) }, { context: prose }),
     least: 30_000,

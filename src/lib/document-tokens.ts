@@ -18,6 +18,8 @@ export type DocumentSize =
   | { readonly kind: 'pages'; readonly pages: number }
   /** An Office file: a packed archive, whose text is longer than itself. */
   | { readonly kind: 'packed'; readonly bytes: number }
+  /** A sound or a film: a few bytes of these can last for hours. */
+  | { readonly kind: 'film' }
   | { readonly kind: 'text'; readonly text: string };
 
 /** The largest image that Claude makes of a page, and a dense page of text. */
@@ -29,13 +31,14 @@ export const packedBytesPerToken = 2;
 
 /** Decodes once. A vendor goes by the type that is said, so a text that begins like a PDF is a text. */
 export function sizeOfDocument({ data, mediaType }: SentDocument): DocumentSize {
-  const uri = /^data:([^;,]{0,200})[^,]{0,200},/.exec(data);
+  const uri = /^\s*data:([^;,]{0,200})[^,]{0,200},/i.exec(data);
   const bytes = Buffer.from(uri ? data.slice(uri[0].length) : data, 'base64');
   const type = uri?.[1]?.toLowerCase() || mediaType?.toLowerCase() || null;
   if (type === 'application/pdf' || (type === null && bytes.subarray(0, 1_024).includes('%PDF-'))) {
     return { kind: 'pages', pages: countPdfPages(bytes) };
   }
-  if (bytes.subarray(0, 4).equals(zipStart)) return { kind: 'packed', bytes: bytes.length };
+  if (type !== null && /^\s*(?:audio|video)\//.test(type)) return { kind: 'film' };
+  if (bytes.subarray(0, 4).equals(zipStart) && !type?.startsWith('text/')) return { kind: 'packed', bytes: bytes.length };
   return { kind: 'text', text: bytes.toString('utf8') };
 }
 

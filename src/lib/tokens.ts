@@ -217,6 +217,8 @@ function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: 
       return addTokens(sums, { upper: size.pages * pageTokens.upper, likely: size.pages * pageTokens.likely });
     case 'packed':
       return addTokens(sums, { upper: Math.ceil(size.bytes / packedBytesPerToken), likely: tokensFromBytes(size.bytes) });
+    case 'film':
+      return addTokens(sums, filmTokens);
     case 'text':
       return addText(size.text, sums);
   }
