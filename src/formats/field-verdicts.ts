@@ -65,7 +65,7 @@ const noneOpened: OpenedFields = new Set();
 export function compileVerdicts(table: VerdictTable, parts: PartKinds): FieldCheck {
   const rules = compile(table, parts);
   return (body, opened = noneOpened) => {
-    const found = findRefused({ rules, opened }, body, { holder: 'request', isRoot: true, place: '' });
+    const found = findRefused({ rules, opened }, body, { holder: 'request', isRoot: true, isOpened: false, place: '' });
     if (found) throw invalidRequest(found.path, `${found.path} ${found.refusal.why}`, found.refusal.details);
   };
 }
@@ -123,11 +123,14 @@ function mustBe(accepted: readonly unknown[]): string {
   return `must be ${accepted.map((value) => `\`${String(value)}\``).join(' or ')}`;
 }
 
-/** `place`: the path of the object without places in lists; kept only where fields are opened. */
-type Standing = { readonly holder: string; readonly isRoot: boolean; readonly place: string };
+/**
+ * `place`: the path of the object without places in lists; kept only where fields are opened. `isOpened`: it stands in an opened field,
+ * where any name may stand but those that are refused for a reason of their own.
+ */
+type Standing = { readonly holder: string; readonly isRoot: boolean; readonly isOpened: boolean; readonly place: string };
 
 /** The body may state a `type` of its own, which means nothing there. */
-function findRefused(search: Search, object: JsonObject, { holder, isRoot, place }: Standing): Found | null {
+function findRefused(search: Search, object: JsonObject, { holder, isRoot, isOpened, place }: Standing): Found | null {
   const { rules, opened } = search;
   const byType = !isRoot && typeof object.type === 'string' ? rules.byKind.get(object.type) : undefined;
   const byHolder = isRoot ? rules.request : rules.byKind.get(holder);
@@ -137,12 +140,10 @@ function findRefused(search: Search, object: JsonObject, { holder, isRoot, place
     const refusal = refused(ofType, value) ?? refused(ofHolder, value) ?? refused(anywhere, value);
     if (refusal) return { path: name, refusal };
     const inner = opened.size === 0 ? '' : joinPath(place, name);
-    if (ofType === undefined && ofHolder === undefined && anywhere === undefined) {
-      if (opened.has(inner)) continue;
-      return { path: shorten(name), refusal: unknownField };
-    }
+    const isUnknown = ofType === undefined && ofHolder === undefined && anywhere === undefined;
+    if (isUnknown && !isOpened && !opened.has(inner)) return { path: shorten(name), refusal: unknownField };
     if (typeof value !== 'object' || value === null || ofHolder === 'unread' || rules.own.has(name)) continue;
-    const found = findInValue(search, value, { holder: name, place: inner });
+    const found = findInValue(search, value, { holder: name, isOpened: isOpened || isUnknown, place: inner });
     if (found) return { path: `${name}${found.path}`, refusal: found.refusal };
   }
   return null;
@@ -174,12 +175,12 @@ function findInValue(search: Search, value: unknown, at: Omit<Standing, 'isRoot'
     return null;
   }
   if (!isObject(value)) return null;
-  const kind = unknownPartKind(search.rules, value, at.holder);
-  if (kind !== null) {
-    if (search.opened.has(joinPath(at.place, kind))) return null;
+  const kind = at.isOpened ? null : unknownPartKind(search.rules, value, at.holder);
+  const isOpened = at.isOpened || (kind !== null && search.opened.has(joinPath(at.place, kind)));
+  if (kind !== null && !isOpened) {
     return { path: '.type', refusal: refuse(`\`${shorten(kind)}\` is not a kind of content that is known here; ${remedy}`) };
   }
-  const found = findRefused(search, value, { ...at, isRoot: false });
+  const found = findRefused(search, value, { ...at, isOpened, isRoot: false });
   return found && { path: `.${found.path}`, refusal: found.refusal };
 }
 

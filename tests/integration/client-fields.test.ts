@@ -101,6 +101,15 @@ test('what the operator opens on a provider or a model passes there alone, and i
   assert.equal(tested.status, 200, 'a test request may hold what a live one may');
   // It does not open what is refused for a reason.
   assert.equal((await post({ name: 'chat', key, fields: { ...hi, model: 'opened', service_tier: 'flex' } })).status, 400);
+  const stored = [
+    { sampler: { any: [{ file_id: 'file_1' }] } },
+    user([{ type: 'hologram', hologram: { file_ids: ['file_1'] } }]),
+  ];
+  for (const fields of [...stored, user([{ type: 'hologram', file_id: 'file_1' }])]) {
+    const reply = await post({ name: 'chat', key, fields: { ...hi, model: 'opened', ...fields } });
+    assert.equal(reply.status, 400, JSON.stringify(fields));
+    assert.match(reply.error.message, /file_ids? names /);
+  }
 });
 
 /** All that the model can read costs $0.208. */
