@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { ApiError } from '../src/canonical/errors.ts';
 import type { ClientFormatName } from '../src/canonical/format-name.ts';
 import { verdictTable as chatTable } from '../src/formats/chat/field-verdicts.ts';
-import { hostTable } from '../src/formats/chat/host-fields.ts';
+import { hostTable, openAiTable } from '../src/formats/chat/host-fields.ts';
 import type { Verdict, VerdictTable } from '../src/formats/field-verdicts.ts';
 import type { ClientRequest, JsonObject, UpstreamRequest, UpstreamTarget } from '../src/formats/format.ts';
 import { verdictTable as messagesTable } from '../src/formats/messages/field-verdicts.ts';
@@ -50,6 +50,8 @@ const wires: readonly Wire[] = [
       'destructiveHint',
       'idempotentHint',
       'openWorldHint',
+      'created_by',
+      'internal_chat_message_metadata_passthrough',
     ],
     body: { model: 'm', input: 'Hi' },
     needed: {
@@ -67,7 +69,7 @@ const wires: readonly Wire[] = [
       { file: `${anthropic}/messages/messages.d.ts`, type: 'MessageCreateParamsBase' },
       { file: `${anthropic}/beta/messages/messages.d.ts`, type: 'MessageCreateParamsBase' },
     ],
-    older: ['temperature', 'top_p', 'top_k', 'abort_reason'],
+    older: ['temperature', 'top_p', 'top_k', 'abort_reason', 'scope', 'category'],
     body: { model: 'm', max_tokens: 2_000, messages: [{ role: 'user', content: 'Hi' }] },
     needed: {
       thinking: { signature: 'the provider’s own' },
@@ -170,6 +172,59 @@ test('what other hosts document goes to them, and not to OpenAI', () => {
   for (const [name, value] of Object.entries(fields)) assert.deepEqual(sent[name], value, name);
   refused(chat, { top_k: 20 }, 'top_k');
   refused(chat, { messages: [fields.messages[1]] }, 'messages[0].content[0].type');
+});
+
+test('every field that the official types of an answer know may come back with the next turn', () => {
+  const answers = [
+    { wire: wires[0]!, holder: 'messages', file: wires[0]!.types[0]!.file, type: 'ChatCompletionMessage' },
+    { wire: wires[1]!, holder: 'input', file: wires[1]!.types[0]!.file, type: 'ResponseOutputItem' },
+    { wire: wires[2]!, holder: 'content', file: wires[2]!.types[0]!.file, type: 'ContentBlock' },
+    { wire: wires[2]!, holder: 'content', file: wires[2]!.types[1]!.file, type: 'BetaContentBlock' },
+  ];
+  for (const { wire, holder, file, type } of answers) {
+    const fields = readSdkFields({ file, type }).map((field) => ({
+      ...field,
+      steps: field.steps.length > 0 ? field.steps : [{ field: holder, isList: true, type: null }],
+    }));
+    assert.ok(fields.length > 20, type);
+    const table = wire.format === 'chat' ? openAiTable : wire.table;
+    const unknown = fields.filter((field) => verdictsOf(table, field).length === 0 && !isCovered(table, field));
+    // A sound that was answered is refused by its name.
+    const names = unknown.map(({ path }) => path).filter((path) => !path.startsWith('audio.'));
+    assert.deepEqual(names, [], type);
+  }
+});
+
+test('what hosts and programs are known to add to a conversation passes', () => {
+  const [chat, responses, messages] = wires as [Wire, Wire, Wire];
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const assistant = (fields: object) => ({ messages: [{ role: 'assistant', content: 'x', ...fields }] });
+  const signature = { provider_specific_fields: { thought_signature: 's' } };
+  const pairs: readonly [Wire, JsonObject][] = [
+    // MiniMax, LiteLLM (twice), OpenRouter (twice), Mistral, Databricks
+    [chat, assistant({ name: 'MiniMax AI', audio_content: '' })],
+    [chat, assistant({ tool_calls: [{ ...call, ...signature }] })],
+    [chat, assistant({ tool_calls: [{ ...call, function: { ...call.function, ...signature } }] })],
+    [chat, assistant({ images: [{ type: 'image_url', index: 0, image_url: { url: 'data:image/png;base64,AA==' } }] })],
+    [
+      chat,
+      assistant({
+        annotations: [{ type: 'file', file: { hash: 'h', name: 'a.pdf', content: [{ type: 'text', text: 'x' }] } }],
+      }),
+    ],
+    [chat, assistant({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'x' }], closed: true }] })],
+    [chat, assistant({ content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'x', signature: 's' }] }] })],
+    // Codex, Claude Code
+    [
+      responses,
+      { input: [{ role: 'user', content: 'x', internal_chat_message_metadata_passthrough: { turn_id: 't', any: ['y'] } }] },
+    ],
+    [messages, { system: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', scope: 'global' } }] }],
+  ];
+  for (const [wire, fields] of pairs) {
+    const { body } = relay(wire, fields, { maxTokensField: 'max_tokens' });
+    for (const [name, value] of Object.entries(fields)) assert.deepEqual(body[name], value);
+  }
 });
 
 /** Of issue reports and hosts' documents: each raises the price or the amount, names state, or runs code. */

@@ -20,17 +20,18 @@ const history: Tables = {
   request: verdicts({ rule: 'drop' }, 'max_new_tokens num_predict max_gen_len max_length'),
   messages: pass(
     'reasoning_content reasoning reasoning_details thinking_blocks annotations images extra_content provider_specific_fields ' +
-      'prefix partial cache_control parsed',
+      'prefix partial cache_control parsed audio_content',
   ),
   thinking_blocks: pass('type thinking signature data cache_control'),
-  tool_calls: pass('index extra_content'),
+  tool_calls: pass('index extra_content provider_specific_fields'),
+  images: pass('index'),
   extra_content: pass('google'),
   google: pass('thought thought_signature'),
   annotations: pass('type url_citation start_index end_index title url'),
   url_citation: pass('type url title content start_index end_index'),
   content: pass('cache_control'),
   tools: pass('cache_control'),
-  function: pass('cache_control parsed_arguments'),
+  function: pass('cache_control parsed_arguments provider_specific_fields'),
   cache_control: pass('type'),
 };
 
@@ -56,8 +57,11 @@ const host: Tables = {
   },
   chat_template_kwargs: pass('enable_thinking thinking thinking_budget reasoning_effort preserve_thinking clear_thinking'),
   chat_template_args: pass('enable_thinking thinking thinking_budget reasoning_effort preserve_thinking clear_thinking'),
-  thinking: pass('type budget_tokens clear_thinking keep thinking text signature'),
+  thinking: pass('type budget_tokens clear_thinking keep thinking text signature closed'),
   reasoning: pass('type effort max_tokens exclude enabled summary text'),
+  summary: pass('type text signature'),
+  /** Of OpenRouter's annotations: a document that it has read. */
+  file: pass('hash name content'),
   usage: pass('include'),
   structured_outputs: pass('json json_object regex choice grammar structural_tag whitespace_pattern disable_any_whitespace'),
   response_format: pass('schema grammar pattern regex structures triggers'),

@@ -94,7 +94,8 @@ export const verdictTable: VerdictTable = {
     ),
     ...pass('mcp_server_name tools from to trigger'),
   },
-  cache_control: pass('type ttl'),
+  /** The scope is Claude Code's, under a beta of its own; it changes no price. */
+  cache_control: pass('type ttl scope'),
   citations: {
     ...pass('type cited_text document_index document_title start_char_index end_char_index start_page_number end_page_number'),
     ...pass('start_block_index end_block_index encrypted_index title url search_result_index source enabled'),
@@ -121,7 +122,7 @@ export const verdictTable: VerdictTable = {
   ),
   clear_at_least: pass('type value'),
   keep: pass('type value'),
-  trigger: pass('type value'),
+  trigger: pass('type value category'),
   thinking: pass('type block_binding display'),
   /** Kept below the output limit, which the gateway bounds. */
   enabled: verdicts({ rule: 'set' }, 'budget_tokens'),

@@ -56,6 +56,8 @@ export const verdictTable: VerdictTable = {
     ...verdicts({ rule: 'own' }, 'parameters schema arguments output_schema input_schema metadata attributes env'),
     /** What OpenAI's SDK has read out of an answer that comes back. */
     ...verdicts({ rule: 'own' }, 'parsed parsed_arguments'),
+    /** What Codex says of its turns. */
+    ...verdicts({ rule: 'own' }, 'internal_chat_message_metadata_passthrough'),
     file_id: stored('a file'),
     file_ids: stored('files'),
     container_id: stored('a container'),
@@ -68,6 +70,8 @@ export const verdictTable: VerdictTable = {
   input: {
     ...pass('id type role content status phase output call_id name namespace caller async tools execution operation'),
     ...pass('summary encrypted_content reasoning text code fingerprint result max_output_length environment action actions'),
+    // Items of answers name who made them; items of requests do not, in the types.
+    ...pass('created_by internal_chat_message_metadata_passthrough'),
     ...pass('pending_safety_checks acknowledged_safety_checks queries results outputs input arguments parsed_arguments'),
     ...pass(
       'server_label error approval_request_id approve reason quality size background output_format revised_prompt svg_usage',
@@ -87,7 +91,7 @@ export const verdictTable: VerdictTable = {
   },
   input_audio: { type: refuse('has a price of its own, which is not in the catalogue. Send text, images or files.') },
   content: { ...part, ...pass('annotations logprobs refusal parsed') },
-  output: { ...part, ...pass('outcome stdout stderr') },
+  output: { ...part, ...pass('outcome stdout stderr created_by') },
   annotations: {
     ...pass('type index filename start_index end_index title url'),
     /** Of a tool that an MCP server has listed; the types leave them open. */
