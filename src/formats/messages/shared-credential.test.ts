@@ -30,6 +30,7 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
   [{ tools: [{ type: 'mcp_toolset', mcp_server_name: 'a' }] }, 'tools[0].type'],
   [{ tools: [{ type: 'unheard_of_20300101', name: 'a' }] }, 'tools[0].type'],
   [{ context_management: { edits: [{ type: 'compact_20260112' }] } }, 'context_management.edits[0].type'],
+  [{ context_management: [{ edits: [{ type: 'compact_20260112' }] }] }, 'context_management.edits[0].type'],
   [user(image), 'messages[0].content[0].source.file_id'],
   [user({ type: 'container_upload', file_id: 'file_1' }), 'messages[0].content[0].file_id'],
   [user({ type: 'document', source: { type: 'file', file_id: 'file_1' } }), 'messages[0].content[0].source.file_id'],
@@ -44,6 +45,10 @@ const refused: [fields: Record<string, unknown>, param: string][] = [
         { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_definition', definition: webSearch } }] },
       ],
     },
+    'messages[0].content[0].tool.definition.type',
+  ],
+  [
+    user({ type: 'tool_addition', tool: { type: 'tool_definition ', definition: webSearch } }),
     'messages[0].content[0].tool.definition.type',
   ],
   [

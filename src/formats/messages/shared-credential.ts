@@ -42,7 +42,7 @@ type Going = {
 export function refuseSharedState(body: JsonObject, { search = 'elsewhere', opened }: Going = {}): void {
   refuseFields(body, opened);
   if (Array.isArray(body.tools)) for (const [index, tool] of body.tools.entries()) refuseTool(tool, `tools[${index}]`, search);
-  if (isObject(body.context_management)) refuseEdits(body.context_management.edits);
+  for (const management of [body.context_management].flat()) if (isObject(management)) refuseEdits(management.edits);
   if (Array.isArray(body.messages)) {
     for (const [index, message] of body.messages.entries()) {
       if (isObject(message)) refuseContent(message.content, `messages[${index}].content`);
@@ -92,7 +92,7 @@ function refuseBlock(block: Record<string, unknown>, path: string): void {
 }
 
 function refuseToolChange(change: Record<string, unknown>, path: string): void {
-  if (change.type === 'tool_definition') refuseTool(change.definition, `${path}.definition`);
+  if (change.definition !== undefined) refuseTool(change.definition, `${path}.definition`);
 }
 
 function startsWithOne(text: string, starts: readonly string[]): boolean {
