@@ -1,11 +1,12 @@
 // `tollgate secret …`: replaces the installation's secret. A running gateway goes on with what it read at its start.
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { addSecret, keepCurrentSecret, loadSecrets, secretFileOf } from '../config/secret.ts';
+import { addSecret, loadSecrets, newSecretText, removeSecrets, secretFileOf } from '../config/secret.ts';
 import { explainDatabaseError, isPostgresUrl, openDatabase, type Database } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { findKeysUnderOtherSecrets, forgetSecretsBut, readNotedSecrets, takeUpSecrets } from '../keys/needed-secrets.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Secrets } from '../lib/secrets.ts';
+import { createSecret, type Secrets } from '../lib/secrets.ts';
 import { countSecondFactorsUnderOthers } from '../users/second-factor-secrets.ts';
 import { changesBy } from './audit.ts';
 import { CommandFailed, printResult, type JsonOption } from './output.ts';
@@ -27,9 +28,12 @@ export async function rotateSecretCommand(options: JsonOption): Promise<void> {
     if (file === null) return printResult(options, { rotated: false, current: before }, howInTheEnvironment(before));
     // Books that no gateway of this version has served yet do not know what they need.
     await takeUpSecrets(database, secrets, systemClock.nowMs());
-    const after = await changesBy('secret rotate', database).commit(async () => {
-      const { id } = addSecret(file);
-      return { result: id, change: changeOf('secret.rotate', before, id) };
+    const made = newSecretText();
+    const { id: after } = createSecret(made);
+    await transact(database, async (write) => {
+      await changesBy('secret rotate', database).note({ write }, changeOf('secret.rotate', before, after));
+      // Last, since nothing undoes it.
+      addSecret(file, made);
     });
     printResult(
       options,
@@ -64,7 +68,8 @@ export async function retireSecretCommand(options: JsonOption & { force?: true }
       await forgetSecretsBut(write, current);
       return { result: null, change: changeOf('secret.retire', status.ending.join(', '), current) };
     });
-    if (file !== null) keepCurrentSecret(file);
+    // Afterwards, since books that need a secret are not served without it; in a transaction, since a rotation may be at the file as well.
+    if (file !== null) await transact(database, async () => removeSecrets(file, status.ending));
     const what = `Ended: ${status.ending.join(', ')}. `;
     const rest = file === null ? 'Remove TOLLGATE_SECRETS_ACCEPTED, and restart the gateways.' : 'Restart the gateway.';
     const lost = losses.length === 0 ? '' : `\nThis stops to work: ${losses.join('; ')}.`;

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createSecret } from '../lib/secrets.ts';
-import { addSecret, keepCurrentSecret, loadSecrets } from './secret.ts';
+import { createSecret, type Secret } from '../lib/secrets.ts';
+import { addSecret, loadSecrets, newSecretText, removeSecrets } from './secret.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-secret-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,12 +45,13 @@ test('a new secret comes on top of the file, which stays its owner’s alone, an
   const dataDir = join(folder, 'rotated');
   const path = join(dataDir, 'secret');
   const [oldest] = loadSecrets({}, dataDir, alone);
-  const made = [addSecret(path), addSecret(path)];
+  const made = [addNew(path), addNew(path)];
   assert.deepEqual(loadSecrets({}, dataDir, alone), [made[1], made[0], oldest]);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.match(readFileSync(path, 'utf8'), /^([0-9a-f]{64}\n){3}$/);
-  keepCurrentSecret(path);
-  assert.deepEqual(loadSecrets({}, dataDir, alone), [made[1]]);
+  const unseen = addNew(path);
+  removeSecrets(path, [oldest.id]);
+  assert.deepEqual(loadSecrets({}, dataDir, alone), [unseen, made[1], made[0]], 'no others go than those that are ended');
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(dataDir), ['secret']);
 });
@@ -81,3 +82,9 @@ test('a short secret, an emptied file, and a shared database without one are ref
     assert.throws(() => loadSecrets({}, folder, alone), /secret must be a random text/);
   }
 });
+
+function addNew(path: string): Secret {
+  const text = newSecretText();
+  addSecret(path, text);
+  return createSecret(text);
+}

@@ -49,16 +49,15 @@ export function secretFileOf(env: Environment, dataDir: string): string | null {
   return env[currentName] ? null : join(dataDir, 'secret');
 }
 
-/** Puts a new secret on top of the file; those there were stay, and are accepted. Returns the new one. */
-export function addSecret(path: string): Secret {
-  const made = newSecretText();
-  replaceFile(path, [made, ...readLines(path)]);
-  return createSecret(made);
+/** Puts a new secret on top of the file; those there were stay, and are accepted. */
+export function addSecret(path: string, text: string): void {
+  replaceFile(path, [text, ...readLines(path)]);
 }
 
-/** Removes all but the current secret from the file. */
-export function keepCurrentSecret(path: string): void {
-  replaceFile(path, readLines(path).slice(0, 1));
+/** Removes those with these key ids from the file, and no others: a new one may have come on top since they were read. */
+export function removeSecrets(path: string, ids: readonly string[]): void {
+  const kept = readLines(path).filter((line) => !ids.includes(createSecret(line).id));
+  replaceFile(path, kept);
 }
 
 function readLines(path: string): string[] {
@@ -87,7 +86,7 @@ function fault(field: string, problem: string, remedy: string): ConfigError {
   return new ConfigError({ place: null, field, problem, remedy });
 }
 
-function newSecretText(): string {
+export function newSecretText(): string {
   return randomBytes(32).toString('hex');
 }
 

@@ -8,6 +8,7 @@ import { loadSecrets } from '../../src/config/secret.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { send } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { whileRefusingAuditRows } from '../support/refused-audit.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -103,6 +104,18 @@ test('where the new secret cannot be written nothing is rotated', async (t) => {
   await assert.rejects(program.cli('secret', 'rotate'), /must be a random text of at least 32/);
   assert.equal(readFileSync(join(program.dataDir, 'secret'), 'utf8'), 'short\n');
   writeFileSync(join(program.dataDir, 'secret'), before);
+});
+
+test('without its row in the audit log nothing is rotated or ended', async (t) => {
+  const program = await start(t);
+  const database = openDatabase(program.databaseUrl);
+  t.after(() => database.close());
+  const [first] = idsOf(program);
+  await whileRefusingAuditRows(database, () => assert.rejects(program.cli('secret', 'rotate')));
+  assert.deepEqual(idsOf(program), [first]);
+  const { current } = await program.cli<Rotated>('secret', 'rotate');
+  await whileRefusingAuditRows(database, () => assert.rejects(program.cli('secret', 'retire', '--force')));
+  assert.deepEqual(idsOf(program), [current, first]);
 });
 
 async function start(t: TestContext, options: Parameters<typeof startProgram>[0] = {}): Promise<Program> {
