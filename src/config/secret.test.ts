@@ -33,12 +33,20 @@ test('the environment goes over the file, and an empty variable counts as unset'
 });
 
 test('the environment gives further secrets, each once, beside its own or that of the file', () => {
-  const TOLLGATE_SECRETS_ACCEPTED = ` ${second} ,${third},${second},${first}`;
+  const TOLLGATE_SECRETS_ACCEPTED = `${second},${third},${second},${first}`;
   const given = loadSecrets({ TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED }, folder, alone);
   assert.deepEqual(given, [first, second, third].map(createSecret));
   const [current, ...accepted] = loadSecrets({ TOLLGATE_SECRETS_ACCEPTED: second }, join(folder, 'new'), alone);
   assert.deepEqual([current], loadSecrets({}, join(folder, 'new'), alone));
   assert.deepEqual(accepted, [createSecret(second)]);
+});
+
+test('a secret of the environment with white space around it can be accepted after a rotation, just as it was', () => {
+  const [padded] = loadSecrets({ TOLLGATE_SECRET: `${first}\n` }, folder, alone);
+  for (const TOLLGATE_SECRETS_ACCEPTED of [`${first}\n`, `${third},${first}\n`]) {
+    const given = loadSecrets({ TOLLGATE_SECRET: second, TOLLGATE_SECRETS_ACCEPTED }, folder, alone);
+    assert.ok(given.some(({ id }) => id === padded.id));
+  }
 });
 
 test('a new secret comes on top of the file, which stays its owner’s alone, and nothing else is left behind', () => {

@@ -32,7 +32,8 @@ const acceptedName = 'TOLLGATE_SECRETS_ACCEPTED';
  */
 export function loadSecrets(env: Environment, dataDir: string, { isShared }: { isShared: boolean }): Secrets {
   const accepted = (env[acceptedName] ?? '').split(',').filter((text) => text.trim() !== '');
-  const others = accepted.map((text) => checked(text.trim(), acceptedName));
+  // Also with the white space around it: a secret that was read from somebody's file may have had a line end, and has it still.
+  const others = accepted.flatMap((text) => [checked(text.trim(), acceptedName), createSecret(text)]);
   const given = env[currentName];
   if (given !== undefined && given !== '') return withoutRepeats([checked(given, currentName), ...others]);
   if (isShared) {
