@@ -159,6 +159,16 @@ test('a browser that is known guesses no faster, and only as the user that it kn
   }
 });
 
+test('a browser that is known by an old password is known no more after a new one, which the changing browser is', async () => {
+  const { email } = await signIn(gateway, { passwordHash });
+  const [thief, user] = [await signedIn(email), await signedIn(email)];
+  await wrongTries(email, 14);
+  const changed = await user.post('/profile/password', { current_password: password, new_password: newPassword });
+  assert.equal(changed.status, 200);
+  assert.equal((await attempt({ email, password: 'a wrong password' }, thief)).status, 429);
+  assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);
+});
+
 test('a new password by a link lets the user in, whoever goes on guessing', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const { link } = await gateway.program.cli<{ link: string }>('users', 'reset-password', email);

@@ -1,6 +1,5 @@
 // Signing in, up and out, and the links that lead there. What is answered to a stranger does not tell who is a user, wherever a mail server
 // can tell the address's owner instead.
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findFirstAccount } from '../../accounts/manage-accounts.ts';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { authEndpoints } from '../../dashboard-contract/auth.ts';
@@ -14,7 +13,7 @@ import { giveOwnAccount, payPromisedCredit } from '../../users/own-account.ts';
 import { createResetLink, resetPassword } from '../../users/password-reset.ts';
 import { findUser, insertUser, normalizeEmail } from '../../users/user-records.ts';
 import type { Handler, ServerContext } from '../context.ts';
-import { clientOf, setCookies } from './client.ts';
+import { clientOf, type Exchange, rememberDevice, setCookies } from './client.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
@@ -34,7 +33,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     await users.attempts.forget(attempts);
     setCookies(reply, cookies);
     const user = result === 'done' ? await findUser(database, { email }) : null;
-    if (user) rememberDevice(context, user.id, { request, reply });
+    if (user) await rememberDevice(context, user.id, { request, reply });
     return unchanged({ next: result });
   },
 
@@ -50,7 +49,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     if (result === 'over') throw startAgain();
     if (result === 'wrong') throw new ApiError('sign_in_failed', 'The code is wrong, or was used before.', { param: 'code' });
     await users.attempts.forget(attempts);
-    rememberDevice(context, userId, { request, reply });
+    await rememberDevice(context, userId, { request, reply });
     return unchanged(done);
   },
 
@@ -143,7 +142,7 @@ export const authHandlers: Handlers<typeof authEndpoints> = {
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     await users.attempts.forget({ kind: 'sign-in', of: email });
-    rememberDevice(context, userId, { request, reply });
+    await rememberDevice(context, userId, { request, reply });
     return audited(done);
   },
 
@@ -237,17 +236,10 @@ export function finishProvider({ users, gateway }: ServerContext): Handler {
   };
 }
 
-type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply };
-
 /** Somebody has become a user, or has proved in another way who he is. */
 async function startSession(context: ServerContext, userId: string, { request, reply }: Exchange): Promise<void> {
   setCookies(reply, await context.users.authentication.startSession(clientOf(request), userId));
-  rememberDevice(context, userId, { request, reply });
-}
-
-function rememberDevice({ users }: ServerContext, userId: string, { request, reply }: Exchange): void {
-  const isSecure = users.authentication.isSecure(clientOf(request));
-  setCookies(reply, [users.knownDevices.cookieFor(userId, { isSecure })]);
+  await rememberDevice(context, userId, { request, reply });
 }
 
 async function sendResetLink(context: ServerContext, email: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Session } from '../../users/session.ts';
 import { findUser, passwordHashOf, removeSecondFactor, renameUser, replacePassword } from '../../users/user-records.ts';
 import { endOtherSessions, endSession, listSessions } from '../../users/user-sessions.ts';
 import type { ServerContext } from '../context.ts';
-import { clientOf, setCookies } from './client.ts';
+import { clientOf, rememberDevice, setCookies } from './client.ts';
 import { audited, type Handlers, unchanged } from './handlers.ts';
 import { linkTo } from './links.ts';
 import { checkEmail, checkName, checkNewPassword, unlessBusy } from './sign-in-fields.ts';
@@ -80,6 +80,7 @@ export const profileHandlers: Handlers<ProfileEndpoints> = {
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
+    await rememberDevice(context, userId, { request, reply });
     return audited(done);
   },
 
