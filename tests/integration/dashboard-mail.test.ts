@@ -135,6 +135,21 @@ test('who proves an address that somebody else had signed up with gets it withou
   });
 });
 
+test('who signed up with an address leaves no key and no member in its account before he proves it', async () => {
+  const email = newcomer('trap');
+  const mail = await signUp(email);
+  const client = await enter(email);
+  const [account] = await accountsOf(client);
+  const makeKey = () => client.post(`/accounts/${account!.id}/keys`, { mode: 'live', name: 'Mine' });
+  const invite = () => client.post(`/accounts/${account!.id}/invitations`, { email: newcomer('friend'), role: 'owner' });
+  for (const reply of [await makeKey(), await invite()]) {
+    assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted'], reply.text);
+    assert.match(reply.error.message, /Confirm your e-mail address/);
+  }
+  assert.equal((await client.post('/auth/verify-email', { token: tokenIn(mail, 'verify-email') })).status, 200);
+  assert.deepEqual([(await makeKey()).status, (await invite()).status], [200, 200]);
+});
+
 test('another address counts when it was proved, and the old one is told', async () => {
   const user = await signIn(gateway, { passwordHash });
   const email = newcomer('moved');

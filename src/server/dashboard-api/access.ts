@@ -46,6 +46,25 @@ function membershipOf(session: Session, request: FastifyRequest, least: Role): M
 }
 
 /**
+ * Whoever signed up with an address that he has not proved may be somebody else than its owner, who would find the account later and pay into
+ * it: a key or a member that was left there would spend it. Throws ApiError 403.
+ */
+export async function requireProof(
+  { database, users }: ServerContext,
+  { userId, accountId }: { readonly userId: string; readonly accountId: string },
+): Promise<void> {
+  if (!users.mailer) return;
+  const owner = await database.read
+    .selectFrom('users')
+    .select('email_verified')
+    .where('id', '=', userId)
+    .where('own_account_id', '=', accountId)
+    .executeTakeFirst();
+  if (!owner || owner.email_verified) return;
+  throw new ApiError('not_permitted', 'Confirm your e-mail address first, by the link that was sent to it.');
+}
+
+/**
  * A Fastify onRequest hook for whatever changes something. The browser says which site a request comes from; one that says nothing is
  * no browser's, and has no cookie of ours unless it was given one. Throws ApiError 403.
  */

@@ -16,6 +16,7 @@ import { nextDayMs, nextMonthMs } from '../../ledger/window.ts';
 import { isAddressRange } from '../../lib/addresses.ts';
 import { micros } from '../../lib/money.ts';
 import type { ServerContext } from '../context.ts';
+import { requireProof } from './access.ts';
 import { audited, type Handlers } from './handlers.ts';
 
 const pageRows = 50;
@@ -41,7 +42,8 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     return { requests_per_minute, tokens_per_minute, concurrent_requests };
   },
 
-  'POST /accounts/:account/keys': async ({ context, account: { accountId }, body, changes }) => {
+  'POST /accounts/:account/keys': async ({ context, account: { accountId }, session: { userId }, body, changes }) => {
+    await requireProof(context, { userId, accountId });
     const { mode, ...fields } = body;
     const controls = readControls(context, fields);
     const { listing, key: secret } = await changes.commit(async (database) => {

@@ -12,7 +12,7 @@ import { changeMember, listMembers, type MemberChange } from '../../users/member
 import { invitationMail } from '../../users/messages.ts';
 import type { Session } from '../../users/session.ts';
 import type { ServerContext } from '../context.ts';
-import { isAtLeast } from './access.ts';
+import { isAtLeast, requireProof } from './access.ts';
 import { audited, type Changed, type Handlers } from './handlers.ts';
 import { memberRows } from './member-rows.ts';
 import { linkTo } from './links.ts';
@@ -88,6 +88,7 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     const { accountId } = account;
     const email = checkEmail(body.email);
     const { role } = body;
+    await requireProof(context, { userId: session.userId, accountId });
     if (!isAtLeast(account.role, role)) throw new ApiError('not_permitted', 'Only an owner of the account may invite owners.');
     await users.attempts.take(request.ip, { kind: 'invitation', of: `${accountId} ${email}` });
     return inviteTo({ context, changes }, { accountId, email, role, session, inviterRole: account.role });
