@@ -50,6 +50,8 @@ const callbackPath = '/dashboard-api/auth';
 /** A code is right for its half minute and the one on either side. */
 const codeLifetimeMs = 90_000;
 const discoveryTimeoutMs = 10_000;
+/** The library lets a browser that has it pass without a code. We never set it, so that nobody has one but who forged it with the secret. */
+const trustCookie = /(?:^|;\s*)(?:__Host-)?tollgate\.trust_device=[^;]*/g;
 const sessionCookie = /(?:^|;\s*)(?:__Host-)?tollgate\.session_token=[^;]*/g;
 
 export class Authentication {
@@ -242,7 +244,7 @@ export class Authentication {
   }
 
   #headersOf({ cookie, userAgent, address }: Client): Headers {
-    const signed = withCurrentSignatures(cookie, this.#cookieKeys);
+    const signed = withCurrentSignatures(cookie.replaceAll(trustCookie, ''), this.#cookieKeys);
     return new Headers({ cookie: signed, 'user-agent': userAgent.slice(0, 300), [addressHeader]: address });
   }
 

@@ -1,5 +1,8 @@
 // The second factor: switched on with a code, asked for at each sign-in, and no code works twice.
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { loadSecrets } from '../../src/config/secret.ts';
+import { librarySecret } from '../../src/users/second-factor-secrets.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -206,4 +209,16 @@ test('a new password does not do away with it, but an operator can', async () =>
   };
   assert.deepEqual(await reset(), { next: 'second-factor' });
   assert.deepEqual(await reset('--remove-second-factor'), { next: 'done' });
+});
+
+test('whoever has the secret and the password still owes a code: no browser is trusted, whatever it says', async () => {
+  const { user, email } = await enrol();
+  const challenge = decodeURIComponent(/two_factor=([^;]+)/.exec((await challenged(email)).cookie)![1]!).split('.')[0]!;
+  const { env, dataDir } = gateway.program;
+  const key = librarySecret(loadSecrets(env, dataDir, { isShared: false })[0]);
+  const digest = (text: string) => createHmac('sha256', key).update(text);
+  const trusted = `${digest(`${user.userId}!${challenge}`).digest('base64url')}!${challenge}`;
+  const thief = visitor(gateway);
+  thief.cookie = `tollgate.trust_device=${encodeURIComponent(`${trusted}.${digest(trusted).digest('base64')}`)}`;
+  assert.deepEqual((await thief.post('/auth/sign-in', { email, password })).json(), { next: 'second-factor' });
 });
