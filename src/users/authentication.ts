@@ -51,8 +51,8 @@ const callbackPath = '/dashboard-api/auth';
 const codeLifetimeMs = 90_000;
 const discoveryTimeoutMs = 10_000;
 /** The library lets a browser that has it pass without a code. We never set it, so that nobody has one but who forged it with the secret. */
-const trustCookie = /(?:^|;\s*)(?:__Host-)?tollgate\.trust_device=[^;]*/g;
-const sessionCookie = /(?:^|;\s*)(?:__Host-)?tollgate\.session_token=[^;]*/g;
+const trustCookie = 'trust_device';
+const sessionCookie = 'session_token';
 
 export class Authentication {
   readonly #input: AuthenticationInput;
@@ -244,7 +244,7 @@ export class Authentication {
   }
 
   #headersOf({ cookie, userAgent, address }: Client): Headers {
-    const signed = withCurrentSignatures(cookie.replaceAll(trustCookie, ''), this.#cookieKeys);
+    const signed = withCurrentSignatures(withoutCookie(cookie, trustCookie), this.#cookieKeys);
     return new Headers({ cookie: signed, 'user-agent': userAgent.slice(0, 300), [addressHeader]: address });
   }
 
@@ -333,7 +333,14 @@ export class Authentication {
 
 /** Whoever is signed in already, and signs in as somebody else, is asked for the other's code. */
 function withoutSession(client: Client): Client {
-  return { ...client, cookie: client.cookie.replaceAll(sessionCookie, '') };
+  return { ...client, cookie: withoutCookie(client.cookie, sessionCookie) };
+}
+
+/** Names are read as the library reads them: white space around one is no part of it. */
+function withoutCookie(cookie: string, name: string): string {
+  const names = [`tollgate.${name}`, `__Host-tollgate.${name}`];
+  const pairs = cookie.split(';').filter((pair) => !names.includes(pair.split('=')[0]!.trim()));
+  return pairs.join(';');
 }
 
 function wrongUnlessBroken(response: Response, what: string): 'wrong' {

@@ -222,3 +222,11 @@ test('whoever has the secret and the password still owes a code: no browser is t
   thief.cookie = `tollgate.trust_device=${encodeURIComponent(`${trusted}.${digest(trusted).digest('base64')}`)}`;
   assert.deepEqual((await thief.post('/auth/sign-in', { email, password })).json(), { next: 'second-factor' });
 });
+
+test('a session that comes along, however it is written, is not asked for the code in place of the challenged user', async () => {
+  const [victim, thief] = [await enrol(), await enrol()];
+  const both = await challenged(victim.email);
+  both.cookie = `${both.cookie}; ${thief.user.cookie.replace('=', ' =')}`;
+  const reply = await both.post('/auth/second-factor', { code: thief.app.nextCode() });
+  assert.deepEqual([reply.status, reply.headers['set-cookie']], [401, undefined]);
+});
