@@ -8,6 +8,7 @@ import { loadCatalog } from './catalog/load-catalog.ts';
 import type { Config } from './config/schema.ts';
 import { openDatabase } from './db/database.ts';
 import { prepareFirstStart, type FirstStart } from './first-start.ts';
+import { AccountStandings } from './gateway/account-standings.ts';
 import { ActiveRuns } from './gateway/active-runs.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { headerNamesOf } from './gateway/headers.ts';
@@ -77,7 +78,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId), clock });
   const kept = { database, secrets, clock, onError: report('kept answers cannot be read or tidied up; it is tried again') };
   const limits = openLimits({ database, owner, clock, databaseTime, onError: report('rate limits cannot be shared') });
+  const standings = new AccountStandings({ database, limits: config.limits, log, clock });
   const { answer_bytes: answerBytes, memory_bytes: memoryBytes } = config.overload;
+  const { memory_bytes: cacheBytes, disk_bytes: diskBytes, body_limit_bytes: bodyBytesMax } = config.cache;
   const upstreams = createUpstreams({ clock, largeAnswerBytesMax: memoryShareBytes(answerBytes, memoryBytes) });
   const routing = createRouting(config, { log, clock });
   const activity = new Activity({ database, clock, onError: report('activity cannot be written; it is tried again') });
@@ -87,15 +90,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     ledger: balances.ledger,
     readBalance: (ledgerId) => balances.read(ledgerId),
     idempotency: new Idempotency({ ...kept, owner, bodyBytesMax: config.idempotency.body_limit_bytes }),
-    cache: new ResponseCache({
-      ...kept,
-      memoryBytes: config.cache.memory_bytes,
-      diskBytes: config.cache.disk_bytes,
-      bodyBytesMax: config.cache.body_limit_bytes,
-    }),
+    cache: new ResponseCache({ ...kept, memoryBytes: cacheBytes, diskBytes, bodyBytesMax }),
     providers: connectProviders(config, secrets[0]),
     upstreams,
-    rateLimits: createRateLimits(limits, config.limits),
+    rateLimits: createRateLimits({ ...limits, defaults: config.limits, standings }),
+    standings,
     searchers: connectSearch({ config, upstreams, health: routing.health, activity, log, clock }),
     images: openImageFiles({ config, secrets, clock, onError: report('images cannot be kept, read or removed') }),
     headers: headerNamesOf(config.service.name),

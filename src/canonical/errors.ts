@@ -58,6 +58,13 @@ export const errorKinds = {
     meaning: 'The account is frozen by the operator.',
     remedy: 'Contact the operator.',
   },
+  loss_budget_exceeded: {
+    status: 403,
+    retry: false,
+    meaning:
+      'In the last 30 days the account has brought about more unpaid cost than it may: answers that cannot be passed on, or costs beyond its balance and caps.',
+    remedy: 'Wait until `resets_at`, or ask the operator, who can forgive the losses or raise the budget. Running requests go on.',
+  },
   not_permitted: {
     status: 403,
     retry: false,

@@ -42,4 +42,6 @@ export type UpstreamFailure = {
   readonly retryAfterSeconds: number | null;
   /** The model has written an answer that cannot be passed on. It is billed, and another would be too. */
   readonly isBilled?: boolean;
+  /** What the model wrote is why: whoever prompts it can bring that about, and what it costs counts against the account's loss budget. */
+  readonly isProvoked?: boolean;
 };

@@ -275,6 +275,22 @@ export const ConfigFile = Type.Object(
         ),
         account_tokens_per_minute: limitOf('Tokens a minute of all keys of such an account.'),
         account_concurrent_requests: limitOf('Requests at once of all keys of such an account.'),
+        unpaid_concurrent_requests: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+          default: 4,
+          description:
+            'Requests at once of all live keys of such an account that has paid nothing yet: no top-up and no credit by an operator; its sign-up credit is neither. `null`: no limit but the one above.',
+        }),
+        loss_budget_usd: Type.Union([Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
+          default: 1,
+          description:
+            'What an account may cost in 30 days in losses that it can provoke (answers that cannot be passed on, costs beyond its balance and caps). Beyond it its new live requests are refused. `null`: no limit.',
+        }),
+        loss_budget_share: Type.Number({
+          minimum: 0,
+          maximum: 1,
+          default: 0.05,
+          description: 'The loss budget of an account that spends more: this share of what it was charged in the same 30 days.',
+        }),
         failed_keys_per_minute: Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()], {
           default: 20,
           description:

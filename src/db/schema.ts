@@ -13,6 +13,7 @@ export type Tables = {
   entries: EntriesTable;
   charges: ChargesTable;
   charge_days: ChargeDaysTable;
+  loss_days: LossDaysTable;
   prices: PricesTable;
   account_model_prices: AccountModelPricesTable;
   idempotent_responses: IdempotentResponsesTable;
@@ -164,6 +165,8 @@ export type EntriesTable = {
   posted_delta_micros: Micros;
   held_delta_micros: Micros;
   loss_micros: Micros;
+  /** Whether the account could provoke the loss: only such losses count against its loss budget. */
+  provoked: 0 | 1;
   /** Available right after this entry: what the first answer to its command said. */
   available_micros: Micros;
   day: string | null;
@@ -213,6 +216,15 @@ export type ChargesTable = {
   /** From its arrival to the first piece of a stream; null: answered whole, or made before it was kept. */
   first_byte_ms: number | null;
   created_at_ms: number;
+};
+
+/** The provoked losses of a ledger by UTC day, summed in the transaction of each entry. */
+export type LossDaysTable = {
+  ledger_id: string;
+  day: string;
+  provoked_micros: Micros;
+  /** What of it an operator has forgiven: it does not count against the loss budget. */
+  forgiven_micros: Generated<Micros>;
 };
 
 /** Sums of charges, kept in the transaction of each. A day is the UTC day of the charge, `2026-11-21`. */

@@ -18,7 +18,7 @@ export function unreadableStream(message: string): UpstreamFailure {
 
 /** What the model wrote is no answer: a call without a name, say. */
 export function spoiltStream(message: string): UpstreamFailure {
-  return { ...unreadableStream(message), isBilled: true };
+  return { ...unreadableStream(message), isBilled: true, isProvoked: true };
 }
 
 export function repeatedStart(): UpstreamFailure {

@@ -20,6 +20,7 @@ import {
   type Running,
 } from './running.ts';
 import { settleHold } from './settle.ts';
+import { makeFailure } from './upstream-failure.ts';
 import { finalUse, useSoFar } from './used.ts';
 
 export async function sendAnswer(running: Running): Promise<void> {
@@ -79,7 +80,7 @@ function readAnswer(running: Running, body: unknown): Tried<RelayedAnswer> {
   } catch (error) {
     if (!(error instanceof UnreadableAnswer)) throw error;
     const billed = route.transport === 'http' ? upstreamFormats[route.format].readBilledAnswer(body) : null;
-    return failedCall({ kind: 'unreadable', status: null, message: error.message, retryAfterSeconds: null }, { billed });
+    return failedCall({ ...makeFailure('unreadable', error.message), isProvoked: true }, { billed });
   }
 }
 

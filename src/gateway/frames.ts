@@ -82,5 +82,5 @@ async function readToEnd(iterator: AsyncIterator<Uint8Array>, clock: Clock): Pro
 function asBroken(error: unknown): unknown {
   const isUpstreams = error instanceof SseOverflow || error instanceof UnreadableAnswer || error instanceof RangeError;
   if (!isUpstreams) return error;
-  return new UpstreamBroken({ ...makeFailure('unreadable', error.message), isBilled: true });
+  return new UpstreamBroken({ ...makeFailure('unreadable', error.message), isBilled: true, isProvoked: true });
 }

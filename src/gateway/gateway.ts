@@ -1,6 +1,7 @@
 // What a charged request needs of the rest of the program, gathered by app.ts, and what it tells the log.
 import type { Activity } from '../activity/activity.ts';
 import type { AnswerWorth } from '../canonical/stored-response.ts';
+import type { AccountStandings } from './account-standings.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -32,6 +33,7 @@ export type Gateway = {
   readonly providers: ConnectedProviders;
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits;
+  readonly standings: AccountStandings;
   readonly images: ImageFiles;
   readonly searchers: WebSearchers;
   readonly headers: HeaderNames;

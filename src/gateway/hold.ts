@@ -130,12 +130,13 @@ function likelyCostOf({ key, price, request, inputTokensLikely }: HoldRequest): 
   };
 }
 
-/** Asks the ledger for a hold under the request's id. */
+/** Asks the ledger for a hold under the request's id. Throws ApiError `loss_budget_exceeded`. */
 export async function reserve(
   gateway: Gateway,
   { requestId, key }: Pick<HoldRequest, 'requestId' | 'key'>,
   amounts: Pick<Reserve, 'amountMicros' | 'likelyCost'>,
 ): Promise<Extract<Outcome, { type: 'held' }> | RefusedOutcome> {
+  await gateway.standings.assertWithinLosses(key);
   const outcome = await gateway.ledger.submit({
     type: 'reserve',
     holdId: requestId,

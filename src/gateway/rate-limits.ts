@@ -6,6 +6,7 @@ import type { Budget } from '../limits/bucket.ts';
 import type { Limits } from '../limits/open-limits.ts';
 import type { Taken } from '../limits/rates.ts';
 import type { SlotLimit } from '../limits/slots.ts';
+import type { AccountStandings } from './account-standings.ts';
 import type { Headers } from './client.ts';
 import { rateHeaders, rateRefusal, slotRefusal, type LimitScope } from './rate-limit-refusal.ts';
 
@@ -33,12 +34,18 @@ type Defaults = Pick<
   | 'account_requests_per_minute'
   | 'account_tokens_per_minute'
   | 'account_concurrent_requests'
+  | 'unpaid_concurrent_requests'
 >;
 
 /** The credential's own limits at the provider are shared by all accounts, and counting is free. */
 const unpaidCountsPerMinute = 10;
 
-export function createRateLimits({ rates, slots }: Pick<Limits, 'rates' | 'slots'>, defaults: Defaults): RateLimits {
+type RateLimitsInput = Pick<Limits, 'rates' | 'slots'> & {
+  readonly defaults: Defaults;
+  readonly standings: Pick<AccountStandings, 'isUnpaid'>;
+};
+
+export function createRateLimits({ rates, slots, defaults, standings }: RateLimitsInput): RateLimits {
   return {
     takeRequest(key) {
       const budgets = requestBudgetsOf(key, defaults);
@@ -49,7 +56,7 @@ export function createRateLimits({ rates, slots }: Pick<Limits, 'rates' | 'slots
       return taken.isGranted;
     },
     async begin(key, tokens, headers) {
-      const limits = slotLimitsOf(key, defaults);
+      const limits = slotLimitsOf(key, { ...defaults, account_concurrent_requests: await accountSlots(key) });
       await takeSlots(limits, headers);
       const budgets = tokenBudgetsOf(key, defaults);
       // A request that is larger than a whole minute runs when the minute is untouched, and is paid off afterwards.
@@ -63,6 +70,13 @@ export function createRateLimits({ rates, slots }: Pick<Limits, 'rates' | 'slots
       }
     },
   };
+
+  /** The default of the account: less where it has paid nothing yet. */
+  async function accountSlots(key: ApiKey): Promise<number | null> {
+    const { account_concurrent_requests: paid, unpaid_concurrent_requests: unpaid } = defaults;
+    const isLimited = unpaid !== null && key.accountLimits.concurrentRequests === null && (await standings.isUnpaid(key));
+    return isLimited ? Math.min(unpaid, paid ?? unpaid) : paid;
+  }
 
   /** Takes from all or none; returns the headers with those of the budget that has least left. In memory there is nothing to wait for. */
   function takeFrom(budgets: readonly Scoped<Budget>[], asked: Asked): Headers | Promise<Headers> {

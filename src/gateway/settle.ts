@@ -78,6 +78,7 @@ export async function chargeHold(charging: Charging, sold: ToCharge): Promise<Ch
   if (outcome.type === 'superseded') return noteFree(charging, upstreamCostMicros);
   if (outcome.type !== 'charged') throw new Error(`the ledger answered a settlement with ${outcome.type}`);
   if (response) keeping.noteStored({ ...response, worth: worthOf({ costMicros: outcome.chargedMicros, usage: record.usage }) });
+  if (outcome.lossMicros > 0) charging.gateway.standings.noteLoss(key);
   Object.assign(trace, {
     costMicros: outcome.chargedMicros,
     upstreamCostMicros,
@@ -117,15 +118,21 @@ type Failed = Pick<CallFailed, 'failure' | 'requestSent' | 'hasStreamed' | 'isWh
 
 /** Gives the hold back. `failed`: the last call, which the provider may bill; null: there was none. */
 export async function releaseHold(running: Running, failed: Failed | null): Promise<void> {
-  await giveBack(running, failed ? lossOf(running, failed) : zeroMicros);
+  await giveBack(running, failed ? lossOf(running, failed) : zeroMicros, { isProvoked: failed?.failure.isProvoked });
 }
 
 /** As `releaseHold`, of anything that has a price. */
-export async function giveBack(charging: Charging, lossMicros: Micros): Promise<void> {
-  charging.trace.ending ??= 'failed';
-  const outcome = await charging.gateway.ledger.submit({ type: 'release', holdId: charging.hold.id, lossMicros });
+export async function giveBack(
+  charging: Charging,
+  lossMicros: Micros,
+  { isProvoked = false }: { readonly isProvoked?: boolean | undefined } = {},
+): Promise<void> {
+  const { gateway, key, hold, trace } = charging;
+  trace.ending ??= 'failed';
+  const outcome = await gateway.ledger.submit({ type: 'release', holdId: hold.id, lossMicros, ...(isProvoked && { isProvoked }) });
   charging.isResolved = true;
   if (outcome.type === 'released') addLoss(charging, lossMicros);
+  if (isProvoked) gateway.standings.noteLoss(key);
 }
 
 /** Books what the provider bills for a call that failed and whose place another takes. */

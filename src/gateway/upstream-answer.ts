@@ -43,7 +43,10 @@ export function readBody(head: AnswerHead, bytes: Buffer, wantsStream: boolean, 
   const body: unknown = parsed.ok ? parsed.value : bodyOf(bytes, head.status < 400 && parsed.isTooDeep);
   if (head.status >= 400) return { kind: 'failure', failure: statusFailure(head, nowMs), body };
   const message = parsed.ok ? errorMessage(parsed.value) : `the answer is no JSON: ${parsed.message}`;
-  if (message !== null) return { kind: 'failure', failure: makeFailure('unreadable', message), body };
+  if (message !== null) {
+    const isProvoked = !parsed.ok && parsed.isTooDeep === true;
+    return { kind: 'failure', failure: { ...makeFailure('unreadable', message), ...(isProvoked && { isProvoked }) }, body };
+  }
   if (!wantsStream) return { kind: 'answer', body };
   return { kind: 'failure', failure: makeFailure('unreadable', `${describeType(head)} came where a stream was asked for`), body };
 }

@@ -4,7 +4,8 @@ import { costOf, readKeptTerms } from '../canonical/price-terms.ts';
 import type { Micros } from '../lib/money.ts';
 import { holdIdOfExtension } from './book.ts';
 import { addToDay, type ChargeDayRow } from './charge-days.ts';
-import { chargeOfRow, type ChargeRow, type EntryRow } from './rows.ts';
+import { addToLossDay, type LossDayRow } from './loss-days.ts';
+import { chargeOfRow, type ChargeRow, entryOfRow, type EntryRow } from './rows.ts';
 import type { Problem } from './verify.ts';
 import { dayOf, monthOf } from './window.ts';
 
@@ -15,6 +16,8 @@ export type Audit = {
   readonly windows: Map<string, WindowSums>;
   /** By `chargeDayId`. */
   readonly chargeDays: Map<string, ChargeDayRow>;
+  /** By `lossDayId`. */
+  readonly lossDays: Map<string, LossDayRow>;
   /**
    * The reserve entries of open holds, and of those that expired and whose owner has not spoken since, with `held_delta_micros` as it is
    * after the hold's extensions.
@@ -44,6 +47,7 @@ export function newAudit(ledgerIds: readonly string[]): Audit {
     ledgers,
     windows: new Map(),
     chargeDays: new Map(),
+    lossDays: new Map(),
     open: new Map(),
     expired: new Map(),
     entries: 0,
@@ -61,6 +65,7 @@ export function windowId(keyId: string | null, kind: 'day' | 'month', startsOn: 
 export function auditEntry(audit: Audit, entry: EntryRow, charge: PricedCharge | null): Problem | null {
   audit.entries += 1;
   const { kind } = entry;
+  addToLossDay(audit.lossDays, entryOfRow(entry));
   if (kind === 'settle') audit.uncollected += entry.loss_micros;
   else audit.failed += entry.loss_micros;
   if (kind === 'credit' || kind === 'debit') return auditAdjustment(entry) ?? auditBalance(audit, entry);
@@ -93,20 +98,20 @@ function auditAdjustment(entry: EntryRow): Problem | null {
   const delta = entry.posted_delta_micros;
   if (entry.kind === 'credit' && delta < 0) return wrong(entry, 'posted_delta_micros', '0 or more', delta);
   if (entry.kind === 'debit' && delta > 0) return wrong(entry, 'posted_delta_micros', '0 or less', delta);
-  return compareEntry(entry, { held_delta_micros: 0, loss_micros: 0, key_id: null, day: null, month: null });
+  return compareEntry(entry, { held_delta_micros: 0, loss_micros: 0, provoked: 0, key_id: null, day: null, month: null });
 }
 
 function auditReserve(entry: EntryRow): Problem | null {
   if (entry.held_delta_micros < 0) return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
   if (entry.key_id === null) return wrong(entry, 'key_id', 'a key', null);
   const time = entry.created_at_ms;
-  return compareEntry(entry, { posted_delta_micros: 0, loss_micros: 0, day: dayOf(time), month: monthOf(time) });
+  return compareEntry(entry, { posted_delta_micros: 0, loss_micros: 0, provoked: 0, day: dayOf(time), month: monthOf(time) });
 }
 
 /** In the ledger and the windows of its hold, whatever the day is by now. */
 function auditExtend(entry: EntryRow, { ledger_id, key_id, day, month }: EntryRow): Problem | null {
   if (entry.held_delta_micros < 0) return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
-  return compareEntry(entry, { posted_delta_micros: 0, loss_micros: 0, ledger_id, key_id, day, month });
+  return compareEntry(entry, { posted_delta_micros: 0, loss_micros: 0, provoked: 0, ledger_id, key_id, day, month });
 }
 
 /** An end gives back what is still held, in the ledger and the windows in which it was held; only a settlement charges. */
@@ -114,10 +119,16 @@ function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | n
   const isOpen = audit.open.has(entry.id);
   if (entry.kind === 'expire' && !isOpen) return wrong(entry, 'kind', 'a hold that had not expired', 'expire');
   if (entry.posted_delta_micros > 0) return wrong(entry, 'posted_delta_micros', '0 or less', entry.posted_delta_micros);
+  if (entry.provoked === 1 && !mayBeProvoked(entry, isOpen)) return wrong(entry, 'provoked', 0, 1);
   const { ledger_id, key_id, day, month } = reserve;
   const held_delta_micros = isOpen ? 0 - reserve.held_delta_micros : 0;
   const free = entry.kind === 'settle' ? {} : { posted_delta_micros: 0 };
   return compareEntry(entry, { ledger_id, key_id, day, month, held_delta_micros, ...free });
+}
+
+/** Losses from before they were told apart are nobody's. That a hold has expired is no doing of the account. */
+function mayBeProvoked({ kind, loss_micros }: EntryRow, isOpen: boolean): boolean {
+  return loss_micros > 0 && (kind === 'release' || (kind === 'settle' && isOpen));
 }
 
 function trackHold(audit: Audit, entry: EntryRow, reserve: EntryRow): void {

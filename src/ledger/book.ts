@@ -64,6 +64,8 @@ export type Entry = {
   readonly postedDeltaMicros: Micros;
   readonly heldDeltaMicros: Micros;
   readonly lossMicros: Micros;
+  /** Whether the account could provoke the loss. */
+  readonly isProvoked: boolean;
   /** Available right after this entry. */
   readonly availableMicros: Micros;
   /** Of a `reserve`, else null. */

@@ -16,6 +16,7 @@ import { type ChargeDayRow, sumByDay } from './charge-days.ts';
 import type { AuditRow, LedgerId } from './commands.ts';
 import type { Decision } from './core.ts';
 import { endsHold } from './journal.ts';
+import { type LossDayRow, sumProvoked } from './loss-days.ts';
 
 export type Changes = {
   readonly ledgers: readonly { readonly id: LedgerId; readonly state: LedgerState }[];
@@ -30,6 +31,8 @@ export type Changes = {
   readonly charges: readonly Charge[];
   /** What the charges add to the sums of their days. */
   readonly chargeDays: readonly ChargeDayRow[];
+  /** What the entries add to the provoked losses of their days. */
+  readonly lossDays: readonly LossDayRow[];
   /** Each takes the place of its request's claim, unless the key is another's by now. */
   readonly responses: readonly StoredResponse[];
   /** The last of each name. Each takes the place of an older one, while its account keeps answers and was not purged. */
@@ -54,6 +57,7 @@ export function changesOf({ book, entries, charges, prices, responses, cached, a
     prices: [...new Map(prices.map((price) => [price.id, price])).values()],
     charges,
     chargeDays: sumByDay(charges),
+    lossDays: sumProvoked(entries),
     responses,
     cached: [...new Map(cached.map((answer) => [`${answer.accountId} ${answer.digest}`, answer])).values()],
     auditRows,

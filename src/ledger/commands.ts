@@ -109,7 +109,13 @@ export type CachedAnswer = {
 };
 
 /** Gives a hold back: the request failed and is free. `lossMicros`: what it cost the operator all the same, booked per key. */
-export type Release = { readonly type: 'release'; readonly holdId: string; readonly lossMicros: Micros };
+export type Release = {
+  readonly type: 'release';
+  readonly holdId: string;
+  readonly lossMicros: Micros;
+  /** Whether the account could provoke the loss, which then counts against its loss budget. Left out: it could not. */
+  readonly isProvoked?: boolean;
+};
 
 export type Credit = {
   readonly type: 'credit';
@@ -120,6 +126,11 @@ export type Credit = {
   /** Written with the entry, in its transaction. Left out: whoever decided on it has told the audit log. */
   readonly auditRow?: AuditRow;
 };
+/** The entry of the credit that a new account begins with: no money of its own. */
+export function signUpCreditId(accountId: string): string {
+  return `signup-${accountId}`;
+}
+
 /** The ledger writes it, and never looks into it. */
 export type AuditRow = Insertable<AuditLogTable>;
 /** An operator's debit may take the balance below zero. */

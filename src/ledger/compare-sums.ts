@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { type Audit, firstDifference, windowId } from './audit.ts';
 import { chargeDayId } from './charge-days.ts';
+import { lossDayId } from './loss-days.ts';
 import type { EntryRow } from './rows.ts';
 import type { Problem } from './verify.ts';
 
@@ -11,6 +12,7 @@ export async function compareSums(db: Kysely<Tables>, audit: Audit): Promise<Pro
   const ledgers = await db.selectFrom('ledgers').selectAll().execute();
   const windows = await db.selectFrom('key_windows').selectAll().execute();
   const days = await db.selectFrom('charge_days').selectAll().execute();
+  const losses = await db.selectFrom('loss_days').selectAll().execute();
   const holds = await db.selectFrom('holds').selectAll().execute();
   return (
     compareTable('ledgers', audit.ledgers, new Map(ledgers.map((row) => [row.id, row]))) ??
@@ -20,6 +22,7 @@ export async function compareSums(db: Kysely<Tables>, audit: Audit): Promise<Pro
       new Map(windows.map((row) => [windowId(row.key_id, row.kind, row.starts_on), row])),
     ) ??
     compareTable('charge_days', audit.chargeDays, new Map(days.map((row) => [chargeDayId(row), row]))) ??
+    compareTable('loss_days', audit.lossDays, new Map(losses.map((row) => [lossDayId(row), row]))) ??
     compareTable(
       'holds',
       new Map([...audit.open].map(([id, reserve]) => [id, expectedHold(reserve)])),

@@ -193,12 +193,15 @@ function settle(book: Book, command: Settle, nowMs: number): Step {
   const ledger = ledgerOf(book, hold.ledgerId);
   const heldMicros = open ? open.amountMicros : zeroMicros;
   const chargedMicros = micros(Math.min(costMicros, heldMicros + roomMicros(book, ledger, hold)));
+  const lossMicros = micros(costMicros - chargedMicros);
   const entry = newEntry(ledger, {
     ...placeOf(hold),
     kind: 'settle',
     postedDeltaMicros: negative(chargedMicros),
     heldDeltaMicros: negative(heldMicros),
-    lossMicros: micros(costMicros - chargedMicros),
+    lossMicros,
+    // That a hold expired before its end is a fault of ours, and may be why there is no room.
+    isProvoked: lossMicros > 0 && open !== undefined,
     createdAtMs: timeOf(ledger, nowMs),
   });
   const charge = chargeOf(command, hold, entry);
@@ -228,7 +231,9 @@ function release(book: Book, command: Release, nowMs: number): Step {
   const open = book.holds.get(command.holdId);
   const hold = open ?? findReserved(book, command.holdId);
   if (!hold) return unknownHold;
-  return { outcome: released, entry: giveBack(book, hold, { kind: 'release', isOpen: open !== undefined, lossMicros, nowMs }) };
+  const { isProvoked } = command;
+  const entry = giveBack(book, hold, { kind: 'release', isOpen: open !== undefined, lossMicros, isProvoked, nowMs });
+  return { outcome: released, entry };
 }
 
 /** What is missing of a loss when the hold has expired at its likely one. */
@@ -255,17 +260,20 @@ type GiveBack = {
   readonly kind: 'release' | 'expire';
   readonly isOpen: boolean;
   readonly lossMicros: Micros;
+  readonly isProvoked?: boolean | undefined;
   readonly note?: string | null;
   readonly nowMs: number;
 };
 
-function giveBack(book: Book, hold: ReservedHold, { kind, isOpen, lossMicros, note = null, nowMs }: GiveBack): Entry {
+function giveBack(book: Book, hold: ReservedHold, given: GiveBack): Entry {
+  const { kind, isOpen, lossMicros, isProvoked = false, note = null, nowMs } = given;
   const ledger = ledgerOf(book, hold.ledgerId);
   return newEntry(ledger, {
     ...placeOf(hold),
     kind,
     heldDeltaMicros: isOpen ? negative(hold.amountMicros) : zeroMicros,
     lossMicros,
+    isProvoked: isProvoked && lossMicros > 0,
     note,
     createdAtMs: timeOf(ledger, nowMs),
   });

@@ -42,6 +42,7 @@ export function newEntry(ledger: LedgerState, known: NewEntry): Entry {
     postedDeltaMicros: zeroMicros,
     heldDeltaMicros: zeroMicros,
     lossMicros: zeroMicros,
+    isProvoked: false,
     note: null,
     ...known,
     availableMicros: zeroMicros,

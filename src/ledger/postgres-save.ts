@@ -13,6 +13,7 @@ import type {
 } from '../db/schema.ts';
 import type { Changes } from './changes.ts';
 import { addedToDay } from './charge-days.ts';
+import { addedToLossDay } from './loss-days.ts';
 import {
   bodyIfKept,
   ofKeepingAccount,
@@ -43,6 +44,7 @@ const entryColumns: Columns<Omit<EntriesTable, 'seq'>> = {
   posted_delta_micros: 'bigint',
   held_delta_micros: 'bigint',
   loss_micros: 'bigint',
+  provoked: 'smallint',
   available_micros: 'bigint',
   day: 'text',
   month: 'text',
@@ -214,6 +216,11 @@ const parts: readonly Part[] = [
     columns: chargeDayColumns,
     rowsOf: ({ chargeDays }) => chargeDays,
     statement: (rows, columns) => `insert into charge_days (${columns}) select ${columns} from ${rows} ${addedToDay}`,
+  },
+  {
+    columns: { ledger_id: 'text', day: 'text', provoked_micros: 'bigint' },
+    rowsOf: ({ lossDays }) => lossDays,
+    statement: (rows, columns) => `insert into loss_days (${columns}) select ${columns} from ${rows} ${addedToLossDay}`,
   },
   {
     columns: responseColumns,

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../db/schema.ts';
 import { type Micros, micros } from '../lib/money.ts';
 import { availableMicrosOf, type Charge } from './book.ts';
-import type { LedgerId } from './commands.ts';
+import { accountIdOf, type LedgerId, signUpCreditId } from './commands.ts';
 import { chargeOfRow, type ChargeRow } from './rows.ts';
 import { type DayCount, planSpans, type Span } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
@@ -133,4 +133,20 @@ export async function findAdjustment(
     .where('kind', '=', kind);
   const row = await query.executeTakeFirst();
   return row ? { amountMicros: micros(Math.abs(row.posted_delta_micros)), note: row.note } : null;
+}
+
+/** Whether the ledger was ever credited with more than a sign-up credit: by a payment, or by an operator. */
+export async function hasPaid(db: Kysely<Tables>, ledgerId: LedgerId): Promise<boolean> {
+  const credit = await db
+    .selectFrom('entries')
+    .select('seq')
+    .where('ledger_id', '=', ledgerId)
+    // Of credits and debits alone there is an index.
+    .where('key_id', 'is', null)
+    .where('kind', '=', 'credit')
+    .where('posted_delta_micros', '>', micros(0))
+    .where('id', '<>', signUpCreditId(accountIdOf(ledgerId)))
+    .limit(1)
+    .executeTakeFirst();
+  return credit !== undefined;
 }

@@ -88,6 +88,7 @@ export function saveDecision(statements: LedgerStatements, decision: Decision): 
   changes.prices.forEach(statements.keepPrice);
   changes.charges.forEach(statements.insertCharge);
   changes.chargeDays.forEach(statements.addToDay);
+  changes.lossDays.forEach(statements.addToLossDay);
   changes.responses.forEach(statements.storeResponse);
   changes.cached.forEach(statements.cacheResponse);
   changes.auditRows.forEach(statements.insertAuditRow);

@@ -5,6 +5,7 @@ import type { Micros } from '../lib/money.ts';
 import type { Entry, Hold, LedgerState, Window, WindowKind } from './book.ts';
 import { addedToDay, type ChargeDayRow } from './charge-days.ts';
 import type { AuditRow, LedgerId } from './commands.ts';
+import { addedToLossDay, type LossDayRow } from './loss-days.ts';
 import {
   bodyIfKept,
   entryOfRow,
@@ -36,6 +37,7 @@ export function prepareStatements(connection: DatabaseSync) {
     insertEntry: prepareInsert(connection, 'entries', rowOfEntry),
     insertCharge: prepareInsert(connection, 'charges', rowOfCharge),
     addToDay: prepareInsert(connection, 'charge_days', (row: ChargeDayRow) => row, addedToDay),
+    addToLossDay: prepareInsert(connection, 'loss_days', (row: LossDayRow) => row, addedToLossDay),
     insertHold: prepareInsert(connection, 'holds', rowOfHold),
     insertAuditRow: prepareInsert(connection, 'audit_log', (row: AuditRow) => row),
     storeResponse: prepareKeeping(connection, {

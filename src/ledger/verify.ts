@@ -9,7 +9,7 @@ import type { EntryRow } from './rows.ts';
 
 /** The first row that disagrees: what it says (`found`) and what follows from the journal (`expected`). */
 export type Problem = {
-  readonly table: 'entries' | 'charges' | 'ledgers' | 'key_windows' | 'charge_days' | 'holds' | 'payment_bookings';
+  readonly table: 'entries' | 'charges' | 'ledgers' | 'key_windows' | 'charge_days' | 'loss_days' | 'holds' | 'payment_bookings';
   readonly id: string;
   readonly column: string;
   readonly expected: unknown;

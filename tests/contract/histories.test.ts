@@ -46,7 +46,7 @@ const command: fc.Arbitrary<Command | Expire> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.tuple(asked, fc.nat({ max: 2 }), amount).map(([of, part, more]) => extendOf(of, part, more)) },
   { weight: 4, arbitrary: fc.tuple(asked, amount).map(([of, cost]) => settleOf(of, cost)) },
-  { weight: 2, arbitrary: fc.tuple(asked, amount).map(([{ holdId }, loss]) => releaseOf(holdId, loss)) },
+  { weight: 2, arbitrary: fc.tuple(asked, amount, fc.boolean()).map(([{ holdId }, loss, isProvoked]) => releaseOf(holdId, loss, isProvoked)) },
   {
     weight: 1,
     arbitrary: fc.tuple(asked, fc.option(fc.integer({ min: 0, max: 100_000 }))).map(([{ holdId }, afterMs]): Expire => ({
@@ -106,6 +106,8 @@ onEachStore((store) => {
     const books = store.openStore(t, database, { clock });
     await addAllAccounts(database);
     let runs = 0;
+    /** By ledger, as the model has it. */
+    const provoked = new Map<string, ReturnType<LedgerModel['provoked']>>();
     const property = fc.asyncProperty(history, async (steps) => {
       const prefix = prefixOf((runs += 1));
       const model = new LedgerModel();
@@ -120,8 +122,16 @@ onEachStore((store) => {
           commands.map((item) => model.run(item, clock.nowMs)),
         );
       }
+      for (const id of ledgerIds) provoked.set(prefix + id, model.provoked(id));
     });
     await fc.assert(property, settings);
+    const rows = await database.read.selectFrom('loss_days').selectAll().execute();
+    const booked = [...Map.groupBy(rows, (row) => row.ledger_id)].map(
+      ([id, days]) => [id, Object.fromEntries(days.map((row) => [row.day, row.provoked_micros]))] as const,
+    );
+    const expected = [...provoked].filter(([, days]) => Object.keys(days).length > 0);
+    assert.deepEqual(Object.fromEntries(booked), Object.fromEntries(expected));
+    assert.ok(booked.length > runs / 4, 'histories in which hardly anything is provoked prove little');
     const result = await verify(database.read);
     assert.ok(result.ok, JSON.stringify(result));
     assert.ok(result.charges > runs / 2, 'histories in which hardly anything is charged prove little');
@@ -129,8 +139,8 @@ onEachStore((store) => {
   });
 });
 
-function releaseOf(holdId: string, loss: number): Command {
-  return { type: 'release', holdId, lossMicros: micros(loss) };
+function releaseOf(holdId: string, loss: number, isProvoked: boolean): Command {
+  return { type: 'release', holdId, lossMicros: micros(loss), isProvoked };
 }
 
 function adjustment(type: 'credit' | 'debit', of: { entryId: string; ledgerId: LedgerId; amount: number }): Command {

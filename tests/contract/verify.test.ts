@@ -178,6 +178,18 @@ const corruptions: Readonly<Record<string, Corruption>> = {
     sql: `update entries set held_delta_micros = -4, available_micros = 69 where seq = ${journal.releaseB}`,
     problem: { table: 'entries', id: '6 (release b)', column: 'held_delta_micros', expected: -5, found: -4 },
   },
+  'a provoked loss that no day has': {
+    sql: `update entries set provoked = 1 where seq = ${journal.releaseB}`,
+    problem: { table: 'loss_days', id: 'acc:live 2026-11-21', column: 'id', expected: 'a row', found: 'no row' },
+  },
+  'a day of losses that nobody provoked': {
+    sql: `insert into loss_days (ledger_id, day, provoked_micros) values ('acc:live', '2026-11-21', 2)`,
+    problem: { table: 'loss_days', id: 'acc:live 2026-11-21', column: 'id', expected: 'no row', found: 'a row' },
+  },
+  'a provoked loss of nothing': {
+    sql: `update entries set provoked = 1 where seq = ${journal.settleA}`,
+    problem: { table: 'entries', id: '4 (settle a)', column: 'provoked', expected: 0, found: 1 },
+  },
   'a credit that took money': {
     sql: `update entries set posted_delta_micros = -100 where seq = ${journal.credit}`,
     problem: { table: 'entries', id: '2 (credit credit-acc:live-100)', column: 'posted_delta_micros', expected: '0 or more' },

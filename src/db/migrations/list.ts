@@ -19,6 +19,7 @@ import { disabledKeys, disabledKeysOnPostgres } from './0013-disabled-keys.ts';
 import { proofs, proofsOnPostgres } from './0014-proofs.ts';
 import { likelyCosts, likelyCostsOnPostgres } from './0015-likely-costs.ts';
 import { secrets, secretsOnPostgres } from './0016-secrets.ts';
+import { provokedLosses, provokedLossesOnPostgres } from './0017-provoked-losses.ts';
 
 export type Migrations = Readonly<Record<string, Migration>>;
 
@@ -39,6 +40,7 @@ const sqlite = {
   '0014-proofs': proofs,
   '0015-likely-costs': likelyCosts,
   '0016-secrets': secrets,
+  '0017-provoked-losses': provokedLosses,
 } satisfies Migrations;
 
 const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
@@ -58,6 +60,7 @@ const postgres: Readonly<Record<keyof typeof sqlite, Migration>> = {
   '0014-proofs': proofsOnPostgres,
   '0015-likely-costs': likelyCostsOnPostgres,
   '0016-secrets': secretsOnPostgres,
+  '0017-provoked-losses': provokedLossesOnPostgres,
 };
 
 export const migrations: Readonly<Record<'sqlite' | 'postgres', Migrations>> = { sqlite, postgres };

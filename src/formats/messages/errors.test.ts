@@ -14,6 +14,7 @@ const types: Record<ErrorCode, string> = {
   model_not_allowed_for_key: 'permission_error',
   address_not_allowed: 'permission_error',
   account_frozen: 'permission_error',
+  loss_budget_exceeded: 'permission_error',
   not_permitted: 'permission_error',
   model_not_found: 'not_found_error',
   not_found: 'not_found_error',

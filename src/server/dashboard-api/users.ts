@@ -4,7 +4,7 @@ import { auditRowOf } from '../../audit/audit-log.ts';
 import type { SendWarning } from '../../billing/low-balance.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Database } from '../../db/database.ts';
-import { ledgerIdOf, type Ledger } from '../../ledger/commands.ts';
+import { ledgerIdOf, signUpCreditId, type Ledger } from '../../ledger/commands.ts';
 import { createLedgers } from '../../ledger/create-ledgers.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -82,7 +82,7 @@ function creditOnceOn(ledger: Ledger, clock: Clock): CreditOnce {
     const change = { action: 'account.credit', subject: accountId, before: null, after };
     const outcome = await ledger.submit({
       type: 'credit',
-      entryId: `signup-${accountId}`,
+      entryId: signUpCreditId(accountId),
       ledgerId: ledgerIdOf(accountId, 'live'),
       amountMicros: amountMicros as Micros,
       note: 'sign-up credit',

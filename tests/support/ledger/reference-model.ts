@@ -1,6 +1,6 @@
 // A second, simple implementation of the ledger, which the real one is compared with. It remembers every command and adds them
 // all up again for each answer. It shares no code with the core, so a mistake in one shows as a difference.
-import type { Command, Outcome } from '../../../src/ledger/commands.ts';
+import type { Command, LikelyCost, Outcome } from '../../../src/ledger/commands.ts';
 import type { Expire } from '../../../src/ledger/core.ts';
 
 type ModelHold = {
@@ -11,9 +11,15 @@ type ModelHold = {
   readonly windows: readonly string[];
   readonly caps: readonly (number | null)[];
   readonly held: Outcome;
+  readonly likelyCost: LikelyCost | undefined;
+  /** By the ledger's time. */
+  readonly heldAtMs: number;
   isOpen: boolean;
   hasExpired: boolean;
   charged: number;
+  /** Booked when it expired. */
+  likelyLoss: number;
+  provoked: { readonly loss: number; readonly day: string } | null;
   end: { readonly by: 'settle' | 'release'; readonly outcome: Outcome } | null;
 };
 
@@ -28,14 +34,19 @@ export class LedgerModel {
     if (command.type === 'reserve') return this.#reserve(command, nowMs);
     const hold = this.holds.get(command.holdId);
     if (!hold) return { type: 'unknown-hold' };
-    if (command.type === 'expire') return this.#expire(hold, nowMs);
+    if (command.type === 'expire') return this.#expire(hold, command, nowMs);
     if (command.type === 'extend') return this.#extend(hold, command, nowMs);
     if (hold.end) return hold.end.by === command.type ? hold.end.outcome : { type: 'already-resolved' };
     this.#pass(hold.ledger, nowMs);
+    const wasOpen = hold.isOpen;
     hold.end = {
       by: command.type,
       outcome: command.type === 'settle' ? this.#settle(hold, command.costMicros) : { type: 'released' },
     };
+    const loss =
+      command.type === 'settle' ? command.costMicros - hold.charged : Math.max(0, command.lossMicros - hold.likelyLoss);
+    const isProvoked = command.type === 'settle' ? wasOpen : command.isProvoked === true;
+    if (isProvoked && loss > 0) hold.provoked = { loss, day: this.#timeOf(hold.ledger, nowMs).slice(0, 10) };
     hold.isOpen = false;
     return hold.end.outcome;
   }
@@ -43,6 +54,14 @@ export class LedgerModel {
   available(ledger: string): number {
     const adjusted = sum([...this.#adjustments.values()].filter((item) => item.ledger === ledger).map((item) => item.amount));
     return adjusted - sum(this.#of((hold) => hold.ledger === ledger).map(weight));
+  }
+
+  /** The losses that a ledger could provoke, by the day on which they were booked. */
+  provoked(ledger: string): Readonly<Record<string, number>> {
+    const days: Record<string, number> = {};
+    for (const { provoked } of this.#of((hold) => hold.ledger === ledger))
+      if (provoked) days[provoked.day] = (days[provoked.day] ?? 0) + provoked.loss;
+    return days;
   }
 
   /** Spent and held by a key in a day (`2026-11-21`) or month (`2026-11`). */
@@ -90,6 +109,10 @@ export class LedgerModel {
       windows,
       caps,
       held,
+      likelyCost: command.likelyCost,
+      heldAtMs: Date.parse(now),
+      likelyLoss: 0,
+      provoked: null,
       isOpen: true,
       hasExpired: false,
       charged: 0,
@@ -138,8 +161,13 @@ export class LedgerModel {
     return { type: 'charged', chargedMicros: hold.charged as never, lossMicros: (cost - hold.charged) as never, availableMicros };
   }
 
-  #expire(hold: ModelHold, nowMs: number): Outcome {
-    if (hold.isOpen) this.#pass(hold.ledger, nowMs);
+  #expire(hold: ModelHold, { ownerEndedAtMs }: Expire, nowMs: number): Outcome {
+    if (hold.isOpen) {
+      this.#pass(hold.ledger, nowMs);
+      const seconds = Math.max(0, (ownerEndedAtMs ?? hold.heldAtMs) - hold.heldAtMs) / 1_000;
+      const { atOnceMicros = 0, perSecondMicros = 0 } = hold.likelyCost ?? {};
+      hold.likelyLoss = Math.min(hold.amount, atOnceMicros + Math.round(perSecondMicros * seconds));
+    }
     hold.hasExpired ||= hold.isOpen;
     hold.isOpen = false;
     return { type: hold.hasExpired ? 'released' : 'already-resolved' };

@@ -1,0 +1,98 @@
+// How far an account is trusted: whether the losses that it could provoke are within its budget, and whether it has ever paid. The database
+// is asked at most once in five seconds for an account that sends requests, and again after this process has booked such a loss.
+// Test keys spend play money on the sandbox, and are trusted.
+import { ApiError } from '../canonical/errors.ts';
+import type { Config } from '../config/schema.ts';
+import type { Database } from '../db/database.ts';
+import type { ApiKey } from '../keys/api-key.ts';
+import { type LedgerId, ledgerIdOf } from '../ledger/commands.ts';
+import { firstLossDay, judgeLosses, lossBudgetOf, type LossBudget, type LossStanding } from '../ledger/loss-budget.ts';
+import { readLosses } from '../ledger/loss-days.ts';
+import { hasPaid } from '../ledger/queries.ts';
+import { dayOf } from '../ledger/window.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { formatUsd } from '../lib/money.ts';
+import { RecentReads } from './recent-reads.ts';
+
+type Key = Pick<ApiKey, 'accountId' | 'mode'>;
+type Options = {
+  readonly database: Pick<Database, 'read'>;
+  readonly limits: Pick<Config['limits'], 'loss_budget_usd' | 'loss_budget_share'>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly clock: Clock;
+};
+
+const keptForMs = 5_000;
+
+export class AccountStandings {
+  readonly #budget: LossBudget | null;
+  readonly #losses: RecentReads<LedgerId, LossStanding | 'no-losses'>;
+  readonly #paid: RecentReads<LedgerId, boolean>;
+  readonly #log: Options['log'];
+  readonly #clock: Clock;
+  /** The day on which the operator was last told of an account. */
+  readonly #toldOn = new Map<string, string>();
+
+  constructor({ database, limits, log, clock }: Options) {
+    const budget = lossBudgetOf(limits);
+    this.#budget = budget;
+    this.#log = log;
+    this.#clock = clock;
+    this.#paid = new RecentReads({ read: (ledgerId) => hasPaid(database.read, ledgerId), keptForMs, clock });
+    this.#losses = new RecentReads({
+      read: async (ledgerId) => {
+        const losses = await readLosses(database.read, { ledgerId, fromDay: firstLossDay(clock.nowMs()) });
+        const own = losses.get(ledgerId);
+        return own && budget ? judgeLosses(own, budget) : 'no-losses';
+      },
+      keptForMs,
+      clock,
+    });
+  }
+
+  /** Whether the account has had no money but a sign-up credit. */
+  async isUnpaid({ accountId, mode }: Key): Promise<boolean> {
+    return mode === 'live' && !(await this.#paid.read(ledgerIdOf(accountId, mode)));
+  }
+
+  /** Throws ApiError `loss_budget_exceeded` when nothing new may run for the account. */
+  async assertWithinLosses({ accountId, mode }: Key): Promise<void> {
+    if (this.#budget === null || mode !== 'live') return;
+    const standing = await this.#losses.read(ledgerIdOf(accountId, mode));
+    if (standing === null || standing === 'no-losses' || !standing.isExceeded) return;
+    this.#tell(accountId, standing);
+    throw refusalOf(standing);
+  }
+
+  /** A loss was booked that the account could provoke. */
+  noteLoss({ accountId, mode }: Key): void {
+    this.#losses.forget(ledgerIdOf(accountId, mode));
+  }
+
+  /** Once a day for each account. */
+  #tell(accountId: string, { provokedMicros, budgetMicros }: LossStanding): void {
+    const day = dayOf(this.#clock.nowMs());
+    if (this.#toldOn.get(accountId) === day) return;
+    this.#toldOn.set(accountId, day);
+    this.#log.warn(
+      { account_id: accountId, provoked_loss_micros: provokedMicros, loss_budget_micros: budgetMicros },
+      'an account has exceeded its loss budget: its new live requests are refused (docs/limits.md)',
+    );
+  }
+}
+
+function refusalOf({ provokedMicros, budgetMicros, resetsAtMs }: LossStanding): ApiError {
+  const resetsAt = resetsAtMs === null ? null : new Date(resetsAtMs).toISOString();
+  const message =
+    `In the last 30 days this account's requests have cost the operator $${formatUsd(provokedMicros)} that nobody paid, by answers that ` +
+    `could not be passed on or costs beyond its balance and caps. More than $${formatUsd(budgetMicros)} is too much: nothing new runs ` +
+    `until ${resetsAt} at the latest, or until the operator of this service lifts it.`;
+  const details = {
+    limit: 'loss_budget',
+    provoked_loss_micros: provokedMicros,
+    loss_budget_micros: budgetMicros,
+    resets_at: resetsAt,
+  };
+  return new ApiError('loss_budget_exceeded', message, { details });
+}

@@ -1,0 +1,95 @@
+// The losses that an account could provoke, as the ledger sums them by day: which count, from several processes at once, and forgiven.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { transact } from '../../src/db/transact.ts';
+import { forgiveLosses, readLosses } from '../../src/ledger/loss-days.ts';
+import { hasPaid } from '../../src/ledger/queries.ts';
+import { signUpCreditId, type Release } from '../../src/ledger/commands.ts';
+import { verify } from '../../src/ledger/verify.ts';
+import { micros } from '../../src/lib/money.ts';
+import { addAccount, creditOf, reserveOf, settleOf, startMs } from '../support/ledger/test-ledger.ts';
+import { onEachStore, type StoreKind } from './stores.ts';
+
+const ledgerId = 'acc:live';
+const hold = (id: string) => ({ holdId: id, ledgerId, keyId: 'k' }) as const;
+const provoked = (holdId: string, loss: number): Release => ({
+  type: 'release',
+  holdId,
+  lossMicros: micros(loss),
+  isProvoked: true,
+});
+
+onEachStore((store) => {
+  test('costs beyond the room and what is said to be provoked count; failures and expired holds do not', async (t) => {
+    const { database, open, read, clock } = await openBooks(t, store);
+    const books = open('run_1');
+    await books.run([creditOf(ledgerId, 100), ...['a', 'b', 'c', 'd'].map((id) => reserveOf(hold(id), 10))]);
+    await books.run([settleOf(hold('a'), 90), provoked('b', 7), { type: 'release', holdId: 'c', lossMicros: micros(5) }]);
+    // The room of an expired hold is gone by our own fault.
+    await books.run([{ type: 'expire', holdId: 'd', ownerEndedAtMs: null }, settleOf(hold('d'), 50)]);
+    clock.nowMs += 86_400_000;
+    await books.run([reserveOf(hold('e'), 0), provoked('e', 2), provoked('e', 2)]);
+    const losses = await read();
+    assert.deepEqual(losses?.days, [
+      // Of the 90 that a cost, the holds of the others left room for 70.
+      { day: '2026-11-21', micros: 27 },
+      { day: '2026-11-22', micros: 2 },
+    ]);
+    assert.equal(losses.spentMicros, 100);
+    assert.deepEqual((await read('2026-11-22'))?.days, [{ day: '2026-11-22', micros: 2 }]);
+    assert.equal((await verify(database.read)).ok, true);
+  });
+
+  test('losses that several processes book at once, each command twice, are counted once', async (t) => {
+    const { database, open, read } = await openBooks(t, store);
+    const processes = [open('run_1'), open('run_2'), open('run_3')];
+    const rounds = Array.from({ length: 30 }, (_, round) =>
+      processes.map(async (books, index) => {
+        const own = hold(`h${round}-${index}`);
+        const shared = hold(`s${round}`);
+        await books.run([reserveOf(own, 0), reserveOf(shared, 0)]);
+        return books.run([provoked(own.holdId, 3), provoked(own.holdId, 3), provoked(shared.holdId, 1)]);
+      }),
+    );
+    await Promise.all(rounds.flat());
+    assert.deepEqual((await read())?.days, [{ day: '2026-11-21', micros: 30 * 3 * 3 + 30 }]);
+    assert.equal((await verify(database.read)).ok, true);
+  });
+
+  test('forgiven losses do not count any more, those after them do', async (t) => {
+    const { database, open, read } = await openBooks(t, store);
+    const books = open('run_1');
+    const lose = async (id: string, loss: number) => books.run([reserveOf(hold(id), 0), provoked(id, loss)]);
+    const forgive = () => transact(database, (transaction) => forgiveLosses(transaction, 'acc'));
+    await lose('a', 9);
+    assert.equal(await forgive(), 9);
+    assert.equal(await read(), undefined);
+    assert.equal(await forgive(), 0);
+    await lose('b', 4);
+    assert.deepEqual((await read())?.days, [{ day: '2026-11-21', micros: 4 }]);
+    assert.equal((await verify(database.read)).ok, true);
+  });
+
+  test('an account has paid when its ledger was credited with more than its sign-up credit', async (t) => {
+    const { database, open } = await openBooks(t, store);
+    const books = open('run_1');
+    assert.equal(await hasPaid(database.read, ledgerId), false);
+    await books.run([creditOf(ledgerId, 100, signUpCreditId('acc')), creditOf(ledgerId, 0, 'nothing')]);
+    await books.run([{ ...creditOf(ledgerId, 5, 'taken'), type: 'debit' }]);
+    assert.equal(await hasPaid(database.read, ledgerId), false);
+    await books.run([creditOf(ledgerId, 1, 'top-up')]);
+    assert.equal(await hasPaid(database.read, ledgerId), true);
+  });
+});
+
+async function openBooks(t: TestContext, store: StoreKind) {
+  const database = await store.openDatabase(t);
+  await addAccount(database, 'acc', ['k']);
+  const clock = { nowMs: startMs };
+  return {
+    database,
+    clock,
+    open: (owner: string) => store.openStore(t, database, { owner, clock }),
+    read: async (fromDay = '2026-11-01') => (await readLosses(database.read, { ledgerId, fromDay })).get(ledgerId),
+  };
+}

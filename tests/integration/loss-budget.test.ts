@@ -1,0 +1,256 @@
+// What an account can cost the operator by what it provokes is bounded; and an account that has paid nothing yet runs few requests at once.
+// 100 tokens of input and 20 of output cost $0.03 here, and the budget is $0.10.
+import assert from 'node:assert/strict';
+import { updateAccount } from '../../src/accounts/manage-accounts.ts';
+import { transact } from '../../src/db/transact.ts';
+import { ledgerIdOf, signUpCreditId } from '../../src/ledger/commands.ts';
+import { forgiveLosses } from '../../src/ledger/loss-days.ts';
+import { microsFromUsd } from '../../src/lib/money.ts';
+import { answerContent, streamFrames } from '../support/answers.ts';
+import { after, before, describe, test } from '../support/both-stores.ts';
+import { endpoint } from '../support/endpoints.ts';
+import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
+import { noticeKeyChanges } from '../support/notice-key-changes.ts';
+import type { RunningApp } from '../support/running-app.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { whileTimePasses } from '../support/until.ts';
+import {
+  answerInParts,
+  answerJson,
+  answerSse,
+  answerStatus,
+  framesText,
+  hang,
+  thenHang,
+  thenReset,
+  type Script,
+} from '../support/upstream.ts';
+
+const chat = endpoint('chat');
+const upstreamPath = '/v1/messages';
+const keptForMs = 5_000;
+
+let clock: TestClock;
+let gateway: TestGateway<RunningApp>;
+before(async () => {
+  clock = new TestClock();
+  const model = {
+    routes: [{ provider: 'anthropic', model: 'upstream-model' }],
+    max_input_tokens: 100_000,
+    max_output_tokens: 1_000,
+    prices: { input: 100, output: 1_000 },
+  };
+  gateway = await startGateway(
+    {
+      models: { dear: { ...model, timeouts: { first_byte_ms: 1_000, idle_ms: 1_000 } }, patient: model },
+      limits: { loss_budget_usd: 0.1 },
+      health: { failures: 1_000 },
+      metrics: { token: metricsToken },
+    },
+    { clock },
+  );
+});
+after(() => gateway.stop());
+
+const tokens = { input: 100, output: 20 };
+const good = answerContent('messages', { text: 'yes', tokens });
+/** A call without a name: the provider bills it, and it cannot be translated. */
+const unreadable = answerJson({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'upstream-model',
+  content: [{ type: 'tool_use', id: 'toolu_1', name: '', input: {} }],
+  stop_reason: 'tool_use',
+  stop_sequence: null,
+  usage: { input_tokens: 100, output_tokens: 20 },
+});
+
+type Made = Awaited<ReturnType<TestGateway['makeKey']>>;
+
+const asking = ({ key }: Pick<Made, 'key'>, stream = false) => ({ key, body: chat.body({ model: 'dear', stream }) });
+
+async function ask(made: Pick<Made, 'key'>, script: Script = good, stream = false) {
+  gateway.upstream.on(upstreamPath, script);
+  return gateway.post(chat.path, asking(made, stream));
+}
+
+const newAccount = (creditUsd = 1_000) => gateway.makeKey({ mode: 'live', creditUsd });
+
+async function entriesOf({ account }: Made) {
+  const query = gateway.database.read.selectFrom('entries').selectAll().where('ledger_id', '=', ledgerIdOf(account, 'live'));
+  return query.where('loss_micros', '>', 0 as never).execute();
+}
+
+void describe('the loss budget', () => {
+  test('an account that provokes answers that cannot be passed on is stopped beyond it, and the operator is told once', async () => {
+    const attacker = await newAccount();
+    for (let sent = 0; sent < 4; sent++) assert.equal((await ask(attacker, unreadable)).status, 502);
+    const calls = gateway.upstream.requests.length;
+    for (const stream of [false, true]) {
+      const refused = await ask(attacker, good, stream);
+      assert.equal(refused.status, 403, refused.text);
+      assert.equal(refused.error.code, 'loss_budget_exceeded');
+      assert.match(refused.error.message, /\$0\.12 .*\$0\.10? .*2026-12-21T00:00:00/s);
+      const { details } = refused.json<{ error: { details: object } }>().error;
+      assert.deepEqual(details, {
+        limit: 'loss_budget',
+        provoked_loss_micros: 120_000,
+        loss_budget_micros: 100_000,
+        resets_at: '2026-12-21T00:00:00.000Z',
+      });
+    }
+    assert.equal(gateway.upstream.requests.length, calls, 'nothing was sent');
+    assert.equal((await gateway.balance(attacker.account)).availableMicros, 1_000_000_000);
+    const told = gateway.program.output.split('\n').filter((line) => line.includes('exceeded its loss budget'));
+    assert.equal(told.filter((line) => line.includes(attacker.account)).length, 1);
+    assert.match((await gateway.get('/metrics', { key: metricsToken })).text, /error_code="loss_budget_exceeded"\} 2/);
+    assert.equal((await ask(await newAccount())).status, 200, 'others are not');
+    const test = await gateway.makeKey({ account: attacker.account, mode: 'test' });
+    assert.equal((await ask(test)).status, 200, 'nor are its test keys');
+  });
+
+  test('what runs goes on to its end, and what is known is still answered', async () => {
+    const attacker = await newAccount();
+    const known = { ...asking(attacker), headers: { 'idempotency-key': 'one' } };
+    gateway.upstream.on(upstreamPath, good);
+    assert.equal((await gateway.post(chat.path, known)).status, 200);
+    const { start, deltas, end } = streamFrames('messages', { text: 'a long answer', tokens });
+    const held = answerInParts([...start, ...deltas.slice(0, 1)], [...deltas.slice(1), ...end]);
+    gateway.upstream.on(upstreamPath, held.script);
+    const earlier = gateway.upstream.requests.length;
+    const running = gateway.post(chat.path, asking(attacker, true));
+    await gateway.upstream.request(earlier);
+    for (let sent = 0; sent < 4; sent++) await ask(attacker, unreadable);
+    assert.equal((await ask(attacker)).status, 403);
+    held.release();
+    const reply = await running;
+    assert.match(reply.text, /answer[^]*\[DONE\]/);
+    assert.equal((await gateway.post(chat.path, known)).status, 200);
+    assert.equal((await gateway.balance(attacker.account)).postedMicros, 1_000_000_000 - 2 * 30_000);
+  });
+
+  test('what a provider, the way to it, or its waiting client costs never stops anybody', async () => {
+    const account = await newAccount();
+    const { start, deltas } = streamFrames('messages', { text: 'a long answer', tokens });
+    const begun = framesText([...start, ...deltas]);
+    const head = { headers: { 'content-type': 'text/event-stream' } };
+    const whole = JSON.stringify({ content: [], usage: { input_tokens: 100, output_tokens: 20 } });
+    const faults: readonly { readonly script: Script; readonly stream: boolean }[] = [
+      { script: answerStatus(500), stream: false },
+      { script: answerStatus(429), stream: false },
+      { script: thenReset(null), stream: false },
+      { script: hang, stream: false },
+      { script: thenReset(begun, head), stream: true },
+      { script: thenHang(begun, head), stream: true },
+      { script: answerSse([...start, { data: 'no JSON' }]), stream: true },
+      { script: answerJson(whole), stream: true },
+      { script: answerJson({ error: { message: 'no' }, usage: { input_tokens: 100, output_tokens: 20 } }), stream: false },
+    ];
+    for (let round = 0; round < 4; round++) {
+      for (const { script, stream } of faults) {
+        const reply = await clock.hurry(ask(account, script, stream));
+        assert.ok(reply.status >= 500 || stream, `${reply.status} ${reply.text}`);
+        assert.doesNotMatch(reply.text, /loss_budget/);
+      }
+    }
+    const entries = await entriesOf(account);
+    assert.ok(entries.reduce((sum, entry) => sum + entry.loss_micros, 0) > 200_000, 'losses were booked');
+    assert.deepEqual(
+      entries.filter(({ provoked }) => provoked === 1),
+      [],
+    );
+    assert.equal((await ask(account)).status, 200);
+  });
+
+  test('a cost beyond the balance counts', async () => {
+    const account = await newAccount(1.2);
+    const reply = await ask(account, answerContent('messages', { text: 'yes', tokens: { input: 20_000, output: 20 } }));
+    assert.deepEqual([reply.status, reply.costMicros], [200, 1_200_000]);
+    assert.deepEqual(
+      (await entriesOf(account)).map(({ kind, provoked, loss_micros: loss }) => [kind, provoked, loss]),
+      [['settle', 1, 820_000]],
+    );
+    await gateway.makeKey({ account: account.account, creditUsd: 100 });
+    assert.equal((await ask(account)).error.code, 'loss_budget_exceeded');
+  });
+
+  test('the budget of an account that pays grows with its spend', async () => {
+    const account = await newAccount();
+    const large = answerContent('messages', { text: 'yes', tokens: { input: 100, output: 1_000 } });
+    for (let sent = 0; sent < 3; sent++) assert.equal((await ask(account, large)).costMicros, 1_010_000);
+    // A twentieth of $3.03 is $0.1515.
+    for (let sent = 0; sent < 5; sent++) assert.equal((await ask(account, unreadable)).status, 502);
+    assert.equal((await ask(account)).status, 200);
+    assert.equal((await ask(account, unreadable)).status, 502);
+    assert.equal((await ask(account)).status, 403);
+  });
+
+  test('an operator forgives the losses, and within five seconds the account runs again', async () => {
+    const account = await newAccount();
+    for (let sent = 0; sent < 4; sent++) await ask(account, unreadable);
+    assert.equal((await ask(account)).status, 403);
+    const forgiven = await transact(gateway.database, (transaction) => forgiveLosses(transaction, account.account));
+    assert.equal(forgiven, 120_000);
+    await clock.advance(keptForMs);
+    assert.equal((await ask(account)).status, 200);
+  });
+});
+
+void describe('an account that has paid nothing yet', () => {
+  const message = /^This account, with all its keys, may run 4 requests at once/;
+
+  test('runs four requests at once, until it is credited or has a limit of its own', async () => {
+    const account = await newUnpaidAccount();
+    const stop = await runAtOnce(account, 4);
+    const refused = await askAtOnce(account);
+    assert.equal(refused.status, 429, refused.text);
+    assert.match(refused.error.message, message);
+    await updateAccount(gateway.database, account.account, { limits: { concurrentRequests: 6 } });
+    await noticeKeyChanges(gateway, { clock });
+    assert.equal((await askAtOnce(account)).status, 200, 'by a limit of its own');
+    await updateAccount(gateway.database, account.account, { limits: { concurrentRequests: null } });
+    await noticeKeyChanges(gateway, { clock });
+    assert.equal((await askAtOnce(account)).status, 429);
+    await gateway.makeKey({ account: account.account, creditUsd: 1 });
+    await clock.advance(keptForMs);
+    assert.equal((await askAtOnce(account)).status, 200, 'having paid');
+    await stop();
+  });
+
+  test('is not limited with its test keys', async () => {
+    const { account } = await newUnpaidAccount();
+    const test = await gateway.makeKey({ account, mode: 'test' });
+    const slow = { key: test.key, body: chat.body({ messages: [{ role: 'user', content: 'sandbox: delay_ms=5000' }] }) };
+    const replies = await clock.hurry(Promise.all(Array.from({ length: 6 }, () => gateway.post(chat.path, slow))));
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
+  });
+
+  async function newUnpaidAccount(): Promise<Made> {
+    const made = await gateway.makeKey({ mode: 'live' });
+    await gateway.program.app.gateway.ledger.submit({
+      type: 'credit',
+      entryId: signUpCreditId(made.account),
+      ledgerId: ledgerIdOf(made.account, 'live'),
+      amountMicros: microsFromUsd(100),
+      note: 'sign-up credit',
+    });
+    return made;
+  }
+
+  /** Gateways on one database ask it for places by timers. */
+  const askAtOnce = (made: Made) => whileTimePasses(clock, ask(made));
+
+  /** Returns what ends them. */
+  async function runAtOnce(made: Made, count: number): Promise<() => Promise<unknown>> {
+    const earlier = gateway.upstream.requests.length;
+    gateway.upstream.on(upstreamPath, hang);
+    const body = chat.body({ model: 'patient' });
+    const left = Array.from({ length: count }, () => gateway.open(chat.path, { key: made.key, body }));
+    await whileTimePasses(clock, gateway.upstream.request(earlier + count - 1));
+    return async () => {
+      for (const { request } of left) request.destroy();
+      await clock.advanceUntil(() => gateway.program.app.gateway.runs.count === 0);
+    };
+  }
+});
