@@ -26,6 +26,7 @@ import { openKeyStore } from './keys/key-store.ts';
 import { takeUpSecrets } from './keys/needed-secrets.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import { readBalance } from './ledger/queries.ts';
+import { standingReads } from './ledger/standing-reads.ts';
 import { openLimits } from './limits/open-limits.ts';
 import type { Clock, SharedTime } from './lib/clock.ts';
 import { newIdWithPrefix } from './lib/ids.ts';
@@ -78,7 +79,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const balances = new RecentBalances({ ledger, read: (ledgerId) => readBalance(database.read, ledgerId), clock });
   const kept = { database, secrets, clock, onError: report('kept answers cannot be read or tidied up; it is tried again') };
   const limits = openLimits({ database, owner, clock, databaseTime, onError: report('rate limits cannot be shared') });
-  const standings = new AccountStandings({ database, limits: config.limits, log, clock });
+  const standings = new AccountStandings({ ...standingReads(database.read, { limits: config.limits, clock }), log, clock });
   const { answer_bytes: answerBytes, memory_bytes: memoryBytes } = config.overload;
   const { memory_bytes: cacheBytes, disk_bytes: diskBytes, body_limit_bytes: bodyBytesMax } = config.cache;
   const upstreams = createUpstreams({ clock, largeAnswerBytesMax: memoryShareBytes(answerBytes, memoryBytes) });
@@ -93,7 +94,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     cache: new ResponseCache({ ...kept, memoryBytes: cacheBytes, diskBytes, bodyBytesMax }),
     providers: connectProviders(config, secrets[0]),
     upstreams,
-    rateLimits: createRateLimits({ ...limits, defaults: config.limits, standings }),
+    rateLimits: createRateLimits({ ...limits, defaults: config.limits, isUnpaid: (key) => standings.isUnpaid(key) }),
     standings,
     searchers: connectSearch({ config, upstreams, health: routing.health, activity, log, clock }),
     images: openImageFiles({ config, secrets, clock, onError: report('images cannot be kept, read or removed') }),

@@ -63,7 +63,8 @@ export const errorKinds = {
     retry: false,
     meaning:
       'In the last 30 days the account has brought about more unpaid cost than it may: answers that cannot be passed on, or costs beyond its balance and caps.',
-    remedy: 'Wait until `resets_at`, or ask the operator, who can forgive the losses or raise the budget. Running requests go on.',
+    remedy:
+      'Wait until `resets_at`, or ask the operator, who can forgive the losses or raise the budget. Running requests go on.',
   },
   not_permitted: {
     status: 403,

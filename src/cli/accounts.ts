@@ -14,11 +14,13 @@ import { loadCatalog } from '../catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
 import type { Database } from '../db/database.ts';
 import { dropBodies } from '../idempotency/purge.ts';
-import type { Micros } from '../lib/money.ts';
+import { type Micros, zeroMicros } from '../lib/money.ts';
 import { systemClock } from '../lib/clock.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import { ledgerIdOf } from '../ledger/commands.ts';
 import { createLedgers } from '../ledger/create-ledgers.ts';
+import { readLossStandings } from '../ledger/loss-budget.ts';
+import { forgiveLosses } from '../ledger/loss-days.ts';
 import { openLedgerInProcess } from '../ledger/open-ledger.ts';
 import { changesBy } from './audit.ts';
 import { resolveModelId, withInstallation, type Installation } from './installation.ts';
@@ -47,16 +49,21 @@ export async function createAccountCommand({ name, creditUsd, priceMultiplier, .
 }
 
 export async function listAccountsCommand(options: JsonOption): Promise<void> {
-  await withInstallation(async ({ database }) => {
-    const accounts = await listAccounts(database);
+  await withInstallation(async ({ config, database }) => {
+    const standings = await readLossStandings(database.read, { limits: config.limits, nowMs: systemClock.nowMs() });
+    const accounts = (await listAccounts(database)).map((account) => {
+      const { provokedMicros = zeroMicros, isExceeded = false } = standings.get(ledgerIdOf(account.id, 'live')) ?? {};
+      return { ...account, provoked_loss_micros: provokedMicros, loss_budget_exceeded: isExceeded };
+    });
     const rows = accounts.map((account) => [
       account.id,
       account.name,
       dollars(account.live_available_micros),
       dollars(account.test_available_micros),
+      dollars(account.provoked_loss_micros) + (account.loss_budget_exceeded ? ' (refused)' : ''),
       account.created_at,
     ]);
-    printResult(options, accounts, formatTable(['ACCOUNT', 'NAME', 'LIVE', 'TEST', 'CREATED'], rows));
+    printResult(options, accounts, formatTable(['ACCOUNT', 'NAME', 'LIVE', 'TEST', 'PROVOKED LOSSES', 'CREATED'], rows));
   });
 }
 
@@ -66,6 +73,7 @@ type AccountOptions = JsonOption &
     readonly model?: string;
     readonly frozen?: 'yes' | 'no';
     readonly retainResponses?: 'on' | 'off';
+    readonly forgiveLosses?: true;
   };
 
 export async function updateAccountCommand(accountId: string, options: AccountOptions): Promise<void> {
@@ -77,9 +85,17 @@ export async function updateAccountCommand(accountId: string, options: AccountOp
       const fields = changedFields(terms.before, terms.after);
       return { result: null, change: fields && changeOfAccount('update', accountId, fields) };
     });
+    const forgiven = options.forgiveLosses ? await forgive(database, accountId) : {};
     const erased = options.retainResponses === 'off' ? await eraseResponses(database, accountId) : {};
     const done = `Account ${accountId} is changed; a running gateway follows within seconds.`;
-    printResult(options, { id: accountId, ...erased }, done);
+    printResult(options, { id: accountId, ...erased, ...forgiven }, done);
+  });
+}
+
+async function forgive(database: Database, accountId: string) {
+  return changesBy('accounts update', database).commit(async ({ write }) => {
+    const after = { forgiven_loss_micros: await forgiveLosses(write, accountId) };
+    return { result: after, change: changeOfAccount('forgive-losses', accountId, { before: null, after }) };
   });
 }
 
@@ -185,7 +201,7 @@ async function adjust(
 }
 
 function changeOfAccount(
-  command: 'create' | 'update' | 'purge' | 'credit' | 'debit',
+  command: 'create' | 'update' | 'forgive-losses' | 'purge' | 'credit' | 'debit',
   accountId: string,
   { before, after }: Pick<Change, 'before' | 'after'>,
 ) {

@@ -108,6 +108,7 @@ function buildProgram(): Command {
         .createOption('--retain-responses <on|off>', 'whether its answers are kept, cached or for replay; off erases them')
         .choices(['on', 'off']),
     )
+    .option('--forgive-losses', 'the losses that it has provoked no longer count against its loss budget')
     .action(async (id, options) => (await accountsCommands()).updateAccountCommand(id, options));
   json(accounts.command('purge').description('erase the answers kept of an account').argument('<account>')).action(
     async (id, options) => (await accountsCommands()).purgeAccountCommand(id, options),

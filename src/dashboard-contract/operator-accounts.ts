@@ -33,6 +33,10 @@ export type AccountDetail = AccountRow & {
   readonly concurrent_requests: number | null;
   /** Addresses and CIDR ranges; null: from anywhere. */
   readonly allowed_addresses: readonly string[] | null;
+  /** In the last 30 days, of its live keys, without those that were forgiven. */
+  readonly provoked_loss_micros: number;
+  /** Its new live requests are refused. */
+  readonly loss_budget_exceeded: boolean;
 };
 
 export type Adjusted = {

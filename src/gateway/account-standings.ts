@@ -2,13 +2,10 @@
 // is asked at most once in five seconds for an account that sends requests, and again after this process has booked such a loss.
 // Test keys spend play money on the sandbox, and are trusted.
 import { ApiError } from '../canonical/errors.ts';
-import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { type LedgerId, ledgerIdOf } from '../ledger/commands.ts';
-import { firstLossDay, judgeLosses, lossBudgetOf, type LossBudget, type LossStanding } from '../ledger/loss-budget.ts';
-import { readLosses } from '../ledger/loss-days.ts';
-import { hasPaid } from '../ledger/queries.ts';
+import type { LossStanding } from '../ledger/loss-budget.ts';
+import type { StandingReads } from '../ledger/standing-reads.ts';
 import { dayOf } from '../ledger/window.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -16,17 +13,11 @@ import { formatUsd } from '../lib/money.ts';
 import { RecentReads } from './recent-reads.ts';
 
 type Key = Pick<ApiKey, 'accountId' | 'mode'>;
-type Options = {
-  readonly database: Pick<Database, 'read'>;
-  readonly limits: Pick<Config['limits'], 'loss_budget_usd' | 'loss_budget_share'>;
-  readonly log: Pick<Logger, 'warn'>;
-  readonly clock: Clock;
-};
+type Options = StandingReads & { readonly log: Pick<Logger, 'warn'>; readonly clock: Clock };
 
 const keptForMs = 5_000;
 
 export class AccountStandings {
-  readonly #budget: LossBudget | null;
   readonly #losses: RecentReads<LedgerId, LossStanding | 'no-losses'>;
   readonly #paid: RecentReads<LedgerId, boolean>;
   readonly #log: Options['log'];
@@ -34,21 +25,11 @@ export class AccountStandings {
   /** The day on which the operator was last told of an account. */
   readonly #toldOn = new Map<string, string>();
 
-  constructor({ database, limits, log, clock }: Options) {
-    const budget = lossBudgetOf(limits);
-    this.#budget = budget;
+  constructor({ readLosses, readPaid, log, clock }: Options) {
     this.#log = log;
     this.#clock = clock;
-    this.#paid = new RecentReads({ read: (ledgerId) => hasPaid(database.read, ledgerId), keptForMs, clock });
-    this.#losses = new RecentReads({
-      read: async (ledgerId) => {
-        const losses = await readLosses(database.read, { ledgerId, fromDay: firstLossDay(clock.nowMs()) });
-        const own = losses.get(ledgerId);
-        return own && budget ? judgeLosses(own, budget) : 'no-losses';
-      },
-      keptForMs,
-      clock,
-    });
+    this.#paid = new RecentReads({ read: readPaid, keptForMs, clock });
+    this.#losses = new RecentReads({ read: async (id) => (await readLosses(id)) ?? 'no-losses', keptForMs, clock });
   }
 
   /** Whether the account has had no money but a sign-up credit. */
@@ -58,7 +39,7 @@ export class AccountStandings {
 
   /** Throws ApiError `loss_budget_exceeded` when nothing new may run for the account. */
   async assertWithinLosses({ accountId, mode }: Key): Promise<void> {
-    if (this.#budget === null || mode !== 'live') return;
+    if (mode !== 'live') return;
     const standing = await this.#losses.read(ledgerIdOf(accountId, mode));
     if (standing === null || standing === 'no-losses' || !standing.isExceeded) return;
     this.#tell(accountId, standing);

@@ -6,7 +6,6 @@ import type { Budget } from '../limits/bucket.ts';
 import type { Limits } from '../limits/open-limits.ts';
 import type { Taken } from '../limits/rates.ts';
 import type { SlotLimit } from '../limits/slots.ts';
-import type { AccountStandings } from './account-standings.ts';
 import type { Headers } from './client.ts';
 import { rateHeaders, rateRefusal, slotRefusal, type LimitScope } from './rate-limit-refusal.ts';
 
@@ -42,10 +41,11 @@ const unpaidCountsPerMinute = 10;
 
 type RateLimitsInput = Pick<Limits, 'rates' | 'slots'> & {
   readonly defaults: Defaults;
-  readonly standings: Pick<AccountStandings, 'isUnpaid'>;
+  /** Whether the account has paid nothing yet. */
+  readonly isUnpaid: (key: ApiKey) => Promise<boolean>;
 };
 
-export function createRateLimits({ rates, slots, defaults, standings }: RateLimitsInput): RateLimits {
+export function createRateLimits({ rates, slots, defaults, isUnpaid }: RateLimitsInput): RateLimits {
   return {
     takeRequest(key) {
       const budgets = requestBudgetsOf(key, defaults);
@@ -74,7 +74,7 @@ export function createRateLimits({ rates, slots, defaults, standings }: RateLimi
   /** The default of the account: less where it has paid nothing yet. */
   async function accountSlots(key: ApiKey): Promise<number | null> {
     const { account_concurrent_requests: paid, unpaid_concurrent_requests: unpaid } = defaults;
-    const isLimited = unpaid !== null && key.accountLimits.concurrentRequests === null && (await standings.isUnpaid(key));
+    const isLimited = unpaid !== null && key.accountLimits.concurrentRequests === null && (await isUnpaid(key));
     return isLimited ? Math.min(unpaid, paid ?? unpaid) : paid;
   }
 

@@ -129,7 +129,8 @@ export async function giveBack(
 ): Promise<void> {
   const { gateway, key, hold, trace } = charging;
   trace.ending ??= 'failed';
-  const outcome = await gateway.ledger.submit({ type: 'release', holdId: hold.id, lossMicros, ...(isProvoked && { isProvoked }) });
+  const release = { type: 'release', holdId: hold.id, lossMicros, ...(isProvoked && { isProvoked }) } as const;
+  const outcome = await gateway.ledger.submit(release);
   charging.isResolved = true;
   if (outcome.type === 'released') addLoss(charging, lossMicros);
   if (isProvoked) gateway.standings.noteLoss(key);

@@ -160,7 +160,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #endTooLong(): void {
     if (!this.#isErrorAnswer())
-      return this.#stop({ ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`), isBilled: true, isProvoked: true });
+      return this.#stop({
+        ...makeFailure('unreadable', `the answer is over ${this.#bytesMax} bytes`),
+        isBilled: true,
+        isProvoked: true,
+      });
     // The beginning of an error says enough.
     this.#finish();
     this.#replyWithBody();

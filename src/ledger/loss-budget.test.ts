@@ -5,6 +5,7 @@ import { firstLossDay, judgeLosses, lossBudgetOf } from './loss-budget.ts';
 
 const budget = { floorMicros: micros(100), share: 0.05 };
 const lossesOf = (days: Readonly<Record<string, number>>, spent = 0) => ({
+  provokedMicros: micros(Object.values(days).reduce((sum, lost) => sum + lost, 0)),
   days: Object.entries(days).map(([day, lost]) => ({ day, micros: micros(lost) })),
   spentMicros: micros(spent),
 });
@@ -34,8 +35,9 @@ test('a refusal ends at the latest on the day from which only the fixed amount i
 });
 
 test('a budget of null is none; one of 0 allows no loss at all', () => {
-  assert.equal(lossBudgetOf({ loss_budget_usd: null, loss_budget_share: 0.05 }), null);
-  const none = lossBudgetOf({ loss_budget_usd: 0, loss_budget_share: 0 })!;
+  const unlimited = lossBudgetOf({ loss_budget_usd: null, loss_budget_share: 0.05 });
+  assert.equal(judgeLosses(lossesOf({ '2026-11-21': 1e12 }), unlimited).isExceeded, false);
+  const none = lossBudgetOf({ loss_budget_usd: 0, loss_budget_share: 0 });
   assert.equal(judgeLosses(lossesOf({}, 1_000), none).isExceeded, false);
   assert.equal(judgeLosses(lossesOf({ '2026-11-21': 1 }, 1_000), none).isExceeded, true);
 });

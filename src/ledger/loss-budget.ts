@@ -1,8 +1,11 @@
 // How much an account may lose the operator by what it can provoke: in the last 30 UTC days a fixed amount, or a share of what it was charged
 // in the same days, whichever is more.
+import type { Kysely } from 'kysely';
 import type { Config } from '../config/schema.ts';
+import type { Tables } from '../db/schema.ts';
 import { type Micros, micros } from '../lib/money.ts';
-import type { Losses } from './loss-days.ts';
+import type { LedgerId } from './commands.ts';
+import { type Losses, readLosses } from './loss-days.ts';
 import { dayOf } from './window.ts';
 
 const windowDays = 30;
@@ -10,11 +13,12 @@ const dayMs = 86_400_000;
 
 export type LossBudget = { readonly floorMicros: Micros; readonly share: number };
 
-type LossLimits = Pick<Config['limits'], 'loss_budget_usd' | 'loss_budget_share'>;
+export type LossLimits = Pick<Config['limits'], 'loss_budget_usd' | 'loss_budget_share'>;
 
-/** null: there is no limit. */
-export function lossBudgetOf({ loss_budget_usd: usd, loss_budget_share: share }: LossLimits): LossBudget | null {
-  return usd === null ? null : { floorMicros: micros(Math.round(usd * 1_000_000)), share };
+/** A limit of `null` is more than anybody can lose. */
+export function lossBudgetOf({ loss_budget_usd: usd, loss_budget_share: share }: LossLimits): LossBudget {
+  const floorMicros = usd === null ? Number.MAX_SAFE_INTEGER : Math.round(usd * 1_000_000);
+  return { floorMicros: micros(floorMicros), share };
 }
 
 export type LossStanding = {
@@ -25,22 +29,39 @@ export type LossStanding = {
   readonly resetsAtMs: number | null;
 };
 
+type StandingsQuery = {
+  /** Left out: all ledgers. */
+  readonly ledgerId?: LedgerId;
+  readonly limits: LossLimits;
+  readonly nowMs: number;
+};
+
+/** How the ledgers stand that have provoked losses in the last 30 days; one that is missing has none. */
+export async function readLossStandings(
+  db: Kysely<Tables>,
+  { ledgerId, limits, nowMs }: StandingsQuery,
+): Promise<ReadonlyMap<LedgerId, LossStanding>> {
+  const losses = await readLosses(db, { ledgerId, fromDay: firstLossDay(nowMs) });
+  const budget = lossBudgetOf(limits);
+  return new Map([...losses].map(([id, own]) => [id, judgeLosses(own, budget)]));
+}
+
 /** The first UTC day of the window that ends with the day of `nowMs`. */
 export function firstLossDay(nowMs: number): string {
   return dayOf(nowMs - (windowDays - 1) * dayMs);
 }
 
 /** `losses`: those from `firstLossDay` on. */
-export function judgeLosses({ days, spentMicros }: Losses, { floorMicros, share }: LossBudget): LossStanding {
-  const provokedMicros = sum(days.map((day) => day.micros));
+export function judgeLosses({ provokedMicros, days, spentMicros }: Losses, { floorMicros, share }: LossBudget): LossStanding {
   const budgetMicros = micros(Math.max(floorMicros, Math.floor(spentMicros * share)));
   const isExceeded = provokedMicros > budgetMicros;
-  return { provokedMicros, budgetMicros, isExceeded, resetsAtMs: isExceeded ? resetMs(days, floorMicros) : null };
+  const resetsAtMs = isExceeded ? resetMs({ provokedMicros, days }, floorMicros) : null;
+  return { provokedMicros, budgetMicros, isExceeded, resetsAtMs };
 }
 
 /** What was spent leaves the window too, so that only the fixed amount is sure. */
-function resetMs(days: Losses['days'], floorMicros: Micros): number {
-  let left: number = sum(days.map((day) => day.micros));
+function resetMs({ provokedMicros, days }: Pick<Losses, 'provokedMicros' | 'days'>, floorMicros: Micros): number {
+  let left: number = provokedMicros;
   let lastDay = '';
   for (const { day, micros: lost } of days) {
     if (left <= floorMicros) break;
@@ -48,8 +69,4 @@ function resetMs(days: Losses['days'], floorMicros: Micros): number {
     lastDay = day;
   }
   return Date.parse(lastDay) + windowDays * dayMs;
-}
-
-function sum(values: readonly Micros[]): Micros {
-  return micros(values.reduce((total, value) => total + value, 0));
 }

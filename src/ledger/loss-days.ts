@@ -1,7 +1,7 @@
 // The losses that an account could provoke, by UTC day, kept in the transaction of each entry. `tollgate verify` adds them up anew.
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../db/schema.ts';
-import { type Micros, micros } from '../lib/money.ts';
+import { type Micros, micros, zeroMicros } from '../lib/money.ts';
 import type { Entry } from './book.ts';
 import { type LedgerId, ledgerIdOf } from './commands.ts';
 import { dayOf } from './window.ts';
@@ -34,15 +34,17 @@ export const addedToLossDay = `on conflict (ledger_id, day) do update set
 
 /** What an account has cost and paid in a time. */
 export type Losses = {
-  /** Provoked and not forgiven, oldest day first; a day without any is left out. */
+  /** Not forgiven. */
+  readonly provokedMicros: Micros;
+  /** The same by day, oldest first; a day without any is left out. */
   readonly days: readonly { readonly day: string; readonly micros: Micros }[];
-  /** What it was charged in the same days; 0 without losses, when nobody needs it. */
+  /** What it was charged in the same days. */
   readonly spentMicros: Micros;
 };
 
 type LossQuery = {
   /** Left out: all ledgers. */
-  readonly ledgerId?: LedgerId;
+  readonly ledgerId?: LedgerId | undefined;
   /** The first UTC day: `2026-11-21`. */
   readonly fromDay: string;
 };
@@ -60,14 +62,15 @@ export async function readLosses(db: Kysely<Tables>, query: LossQuery): Promise<
     .execute();
   const byLedger = Map.groupBy(rows, (row) => row.ledger_id as LedgerId);
   const losses = new Map<LedgerId, Losses>();
-  for (const [id, days] of byLedger) {
-    const spentMicros = await sumSpent(db, { ledgerId: id, fromDay });
-    losses.set(id, { days: days.map((row) => ({ day: row.day, micros: micros(row.micros) })), spentMicros });
+  for (const [id, found] of byLedger) {
+    const days = found.map((row) => ({ day: row.day, micros: micros(row.micros) }));
+    const provokedMicros = micros(days.reduce((sum, day) => sum + day.micros, 0));
+    losses.set(id, { provokedMicros, days, spentMicros: await sumSpent(db, { ledgerId: id, fromDay }) });
   }
   return losses;
 }
 
-async function sumSpent(db: Kysely<Tables>, { ledgerId, fromDay }: Required<LossQuery>): Promise<Micros> {
+async function sumSpent(db: Kysely<Tables>, { ledgerId, fromDay }: LossQuery & { readonly ledgerId: LedgerId }): Promise<Micros> {
   const { spent } = await db
     .selectFrom('charge_days')
     .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('spent'))
@@ -88,5 +91,5 @@ export async function forgiveLosses(transaction: Kysely<Tables>, accountId: stri
   await update.set((eb) => ({ forgiven_micros: eb.ref('forgiven_micros') })).execute();
   const losses = (await readLosses(transaction, { ledgerId, fromDay: '' })).get(ledgerId);
   await update.set((eb) => ({ forgiven_micros: eb.ref('provoked_micros') })).execute();
-  return micros(losses?.days.reduce((sum, day) => sum + day.micros, 0) ?? 0);
+  return losses?.provokedMicros ?? zeroMicros;
 }

@@ -46,7 +46,10 @@ const command: fc.Arbitrary<Command | Expire> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.tuple(asked, fc.nat({ max: 2 }), amount).map(([of, part, more]) => extendOf(of, part, more)) },
   { weight: 4, arbitrary: fc.tuple(asked, amount).map(([of, cost]) => settleOf(of, cost)) },
-  { weight: 2, arbitrary: fc.tuple(asked, amount, fc.boolean()).map(([{ holdId }, loss, isProvoked]) => releaseOf(holdId, loss, isProvoked)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(asked, amount, fc.boolean()).map(([{ holdId }, loss, isProvoked]) => releaseOf(holdId, loss, isProvoked)),
+  },
   {
     weight: 1,
     arbitrary: fc.tuple(asked, fc.option(fc.integer({ min: 0, max: 100_000 }))).map(([{ holdId }, afterMs]): Expire => ({

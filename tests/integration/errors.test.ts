@@ -127,6 +127,9 @@ for (const endpoint of endpoints) {
     const frozen = await gateway.makeKey({});
     clientKeys.push(frozen.key);
     await gateway.database.write.updateTable('accounts').set({ frozen: 1 }).where('id', '=', frozen.account).execute();
+    const losing = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    clientKeys.push(losing.key);
+    await gateway.provokeLoss(losing, 2);
     const keys = {
       poor: await newKey({ mode: 'live' }),
       restricted: await newKey({ models: ['gpt-4o'] }),
@@ -166,6 +169,7 @@ for (const endpoint of endpoints) {
         message: /127\.0\.0\.1/,
       },
       'a frozen account': { code: 'account_frozen', send: plain, key: () => frozen.key },
+      'a loss budget': { code: 'loss_budget_exceeded', send: plain, key: () => losing.key, message: /\$2\.00 .*T00:00:00/ },
       'a daily cap': { code: 'key_daily_limit_reached', send: plain, key: () => keys.daily, message: /T00:00:00/ },
       'a monthly cap': { code: 'key_monthly_limit_reached', send: plain, key: () => keys.monthly, message: /-01T00:00:00/ },
       'the rate limit': { code: 'rate_limit_exceeded', send: plain, key: () => keys.none, message: /1 requests a minute/ },

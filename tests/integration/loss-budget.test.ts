@@ -82,7 +82,7 @@ async function entriesOf({ account }: Made) {
   return query.where('loss_micros', '>', 0 as never).execute();
 }
 
-void describe('the loss budget', () => {
+describe('the loss budget', () => {
   test('an account that provokes answers that cannot be passed on is stopped beyond it, and the operator is told once', async () => {
     const attacker = await newAccount();
     for (let sent = 0; sent < 4; sent++) assert.equal((await ask(attacker, unreadable)).status, 502);
@@ -106,8 +106,8 @@ void describe('the loss budget', () => {
     assert.equal(told.filter((line) => line.includes(attacker.account)).length, 1);
     assert.match((await gateway.get('/metrics', { key: metricsToken })).text, /error_code="loss_budget_exceeded"\} 2/);
     assert.equal((await ask(await newAccount())).status, 200, 'others are not');
-    const test = await gateway.makeKey({ account: attacker.account, mode: 'test' });
-    assert.equal((await ask(test)).status, 200, 'nor are its test keys');
+    const playing = await gateway.makeKey({ account: attacker.account, mode: 'test' });
+    assert.equal((await ask(playing)).status, 200, 'nor are its test keys');
   });
 
   test('what runs goes on to its end, and what is known is still answered', async () => {
@@ -197,7 +197,50 @@ void describe('the loss budget', () => {
   });
 });
 
-void describe('an account that has paid nothing yet', () => {
+test('operators see provoked losses beside accounts, and forgive them there', async () => {
+  // The command line has the machine's time.
+  const own = await startGateway();
+  try {
+    const [account, other] = [
+      await own.makeKey({ mode: 'live', creditUsd: 5 }),
+      await own.makeKey({ mode: 'live', creditUsd: 5 }),
+    ];
+    await own.provokeLoss(account, 1);
+    await own.provokeLoss(account, 0.5);
+    await own.provokeLoss(other, 1);
+    const list = async () => {
+      const listed = await own.program.cli<Record<string, unknown>[]>('accounts', 'list');
+      const shown = (id: string) => listed.find((row) => row['id'] === id)!;
+      return [account, other].map((made) => [
+        shown(made.account)['provoked_loss_micros'],
+        shown(made.account)['loss_budget_exceeded'],
+      ]);
+    };
+    assert.deepEqual(await list(), [
+      [1_500_000, true],
+      [1_000_000, false],
+    ]);
+    const done = await own.program.cli('accounts', 'update', account.account, '--forgive-losses');
+    assert.deepEqual(done, { id: account.account, forgiven_loss_micros: 1_500_000 });
+    assert.deepEqual(await list(), [
+      [0, false],
+      [1_000_000, false],
+    ]);
+    const changes = await own.database.read
+      .selectFrom('audit_log')
+      .select('after')
+      .where('action', '=', 'account.forgive-losses')
+      .execute();
+    assert.deepEqual(
+      changes.map(({ after: told }) => told),
+      ['{"forgiven_loss_micros":1500000}'],
+    );
+  } finally {
+    await own.stop();
+  }
+});
+
+describe('an account that has paid nothing yet', () => {
   const message = /^This account, with all its keys, may run 4 requests at once/;
 
   test('runs four requests at once, until it is credited or has a limit of its own', async () => {
@@ -220,8 +263,8 @@ void describe('an account that has paid nothing yet', () => {
 
   test('is not limited with its test keys', async () => {
     const { account } = await newUnpaidAccount();
-    const test = await gateway.makeKey({ account, mode: 'test' });
-    const slow = { key: test.key, body: chat.body({ messages: [{ role: 'user', content: 'sandbox: delay_ms=5000' }] }) };
+    const playing = await gateway.makeKey({ account, mode: 'test' });
+    const slow = { key: playing.key, body: chat.body({ messages: [{ role: 'user', content: 'sandbox: delay_ms=5000' }] }) };
     const replies = await clock.hurry(Promise.all(Array.from({ length: 6 }, () => gateway.post(chat.path, slow))));
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
   });

@@ -4,6 +4,7 @@
 //   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 //   const reply = await gateway.post('/v1/responses', { key, body });
 //   await gateway.stop();   // ends both and proves the books
+import assert from 'node:assert/strict';
 import { createAccount } from '../../src/accounts/manage-accounts.ts';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { openDatabase, type Database } from '../../src/db/database.ts';
@@ -14,7 +15,7 @@ import { createLedgers } from '../../src/ledger/create-ledgers.ts';
 import { openLedgerInProcess } from '../../src/ledger/open-ledger.ts';
 import { readBalance, type Balance } from '../../src/ledger/queries.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
-import { microsFromUsd } from '../../src/lib/money.ts';
+import { microsFromUsd, zeroMicros } from '../../src/lib/money.ts';
 import { open, send, type Reply, type SendOptions } from './http.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { startProgram, type Program, type ProgramOptions } from './program.ts';
@@ -126,6 +127,17 @@ export class TestGateway<Started extends Installation = Installation> {
     const digestKey = digestKeyFrom(loadSecrets(this.program.env, this.program.dataDir, { isShared: false })[0]);
     const made = await createKey(this.database, digestKey, { accountId, mode, ...controls }, nowMs);
     return { ...made!, account: accountId };
+  }
+
+  /** Books a loss that the account of the key has provoked. Of a gateway in this process. */
+  async provokeLoss({ id, account }: { readonly id: string; readonly account: string }, usd: number): Promise<void> {
+    const program: Installation = this.program;
+    assert.ok(program instanceof RunningApp);
+    const { ledger, owner } = program.app.gateway;
+    const hold = { holdId: newIdWithPrefix('req'), ledgerId: ledgerIdOf(account, 'live'), keyId: id } as const;
+    const nothing = { amountMicros: zeroMicros, dailyCapMicros: null, monthlyCapMicros: null };
+    await ledger.submit({ type: 'reserve', ...hold, ...nothing, owner });
+    await ledger.submit({ type: 'release', holdId: hold.holdId, lossMicros: microsFromUsd(usd), isProvoked: true });
   }
 
   /** The exact balance, which the API shows in whole cents only. */

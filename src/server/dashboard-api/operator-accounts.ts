@@ -18,6 +18,7 @@ import type { Database } from '../../db/database.ts';
 import { dropBodies } from '../../idempotency/purge.ts';
 import { ledgerIdOf } from '../../ledger/commands.ts';
 import { createLedgers } from '../../ledger/create-ledgers.ts';
+import { readLossStandings } from '../../ledger/loss-budget.ts';
 import { findAdjustment } from '../../ledger/queries.ts';
 import { micros } from '../../lib/money.ts';
 import type { ServerContext } from '../context.ts';
@@ -49,7 +50,7 @@ export const operatorAccountsHandlers: Handlers<typeof operatorAccountsEndpoints
     return audited({ id });
   },
 
-  'GET /operator/accounts/:account': ({ context, params }) => readDetail(context.database, params.account),
+  'GET /operator/accounts/:account': ({ context, params }) => readDetail(context, params.account),
 
   'GET /operator/accounts/:account/statement': async ({ context, params, query }) => {
     if (!(await findAccount(context.database, params.account))) throw noSuchAccount();
@@ -115,10 +116,11 @@ function readName(text: string): string {
 type Changing = { readonly context: ServerContext; readonly changes: AuditedChanges };
 
 async function changeAccount(
-  { context: { database }, changes }: Changing,
+  { context, changes }: Changing,
   accountId: string,
   what: AccountChange,
 ): Promise<Changed<AccountDetail>> {
+  const { database } = context;
   const terms = await changes.commit(async (changing) => {
     const result = await updateAccount(changing, accountId, what);
     if (!result) throw noSuchAccount();
@@ -126,7 +128,7 @@ async function changeAccount(
     return { result, change: fields && { action: 'account.update', subject: accountId, accountId, ...fields } };
   });
   if (terms.before.retain_responses && !terms.after.retain_responses) await eraseResponses(database, accountId);
-  return audited(await readDetail(database, accountId));
+  return audited(await readDetail(context, accountId));
 }
 
 /** After the generation was raised: nothing of it is served while it goes. */
@@ -137,7 +139,7 @@ async function eraseResponses(database: Database, accountId: string) {
   };
 }
 
-async function readDetail(database: Database, accountId: string): Promise<AccountDetail> {
+async function readDetail({ database, gateway }: ServerContext, accountId: string): Promise<AccountDetail> {
   const account = await findAccount(database, accountId);
   if (!account) throw noSuchAccount();
   const {
@@ -147,7 +149,16 @@ async function readDetail(database: Database, accountId: string): Promise<Accoun
     ...terms
   } = await readTerms(database.read, accountId);
   const prices = Object.entries(multipliers).map(([model, multiplier_ppm]) => ({ model, multiplier_ppm }));
-  return { ...toRow(account), ...terms, model_prices: prices.toSorted((one, other) => one.model.localeCompare(other.model)) };
+  const ledgerId = ledgerIdOf(accountId, 'live');
+  const losses = { ledgerId, limits: gateway.config.limits, nowMs: gateway.clock.nowMs() };
+  const standing = (await readLossStandings(database.read, losses)).get(ledgerId);
+  return {
+    ...toRow(account),
+    ...terms,
+    model_prices: prices.toSorted((one, other) => one.model.localeCompare(other.model)),
+    provoked_loss_micros: standing?.provokedMicros ?? 0,
+    loss_budget_exceeded: standing?.isExceeded ?? false,
+  };
 }
 
 function toRow(account: FoundAccount): AccountRow {

@@ -33,7 +33,7 @@ testMutations([], {
   },
   'a failed request is charged nothing and its hold stays': {
     file: 'gateway/settle.ts',
-    guard: `const outcome = await gateway.ledger.submit({ type: 'release', holdId: hold.id, lossMicros, ...(isProvoked && { isProvoked }) });`,
+    guard: 'const outcome = await gateway.ledger.submit(release);',
     without: `const outcome = { type: 'released' } as const;`,
     watchers: integration('money', 'a request that fails is free'),
   },

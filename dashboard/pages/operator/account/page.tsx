@@ -1,6 +1,6 @@
 // One account, with everything that an operator can do for it.
 import { Alert, Badge, Button, Group, SegmentedControl, SimpleGrid, Stack, Tabs, Text } from '@mantine/core';
-import { IconMinus, IconPlus, IconSnowflake, IconSun } from '@tabler/icons-react';
+import { IconAlertTriangle, IconMinus, IconPlus, IconSnowflake, IconSun } from '@tabler/icons-react';
 import { useParams } from '@tanstack/react-router';
 import { useUrlState } from '../../../app/url-state.ts';
 import type { Output } from '../../../api/client.ts';
@@ -84,6 +84,12 @@ function AccountPage({ account }: { readonly account: Account }) {
         }
       />
       <Stack>
+        {account.loss_budget_exceeded && (
+          <Alert color="orange" icon={<IconAlertTriangle aria-hidden />} title="Beyond its loss budget">
+            In the last 30 days it has provoked losses of <Money micros={account.provoked_loss_micros} />, so its new live
+            requests are refused. <code>tollgate accounts update {account.id} --forgive-losses</code> lets it run again.
+          </Alert>
+        )}
         <Group justify="space-between" gap="sm">
           <Freezing account={account} />
           <SegmentedControl
