@@ -219,7 +219,7 @@ export type ChargesTable = {
 };
 
 /** The provoked losses of a ledger by UTC day, summed in the transaction of each entry. */
-export type LossDaysTable = {
+type LossDaysTable = {
   ledger_id: string;
   day: string;
   provoked_micros: Micros;
