@@ -121,7 +121,9 @@ test('a second factor is set up, asked for at the next sign-in, and turned off',
     await button(page, 'New backup codes').click();
     await fillIn(page, { 'Your password': password, Code: codes[1]! });
     await button(page, 'Make new codes').click();
-    const fresh = await page.getByRole('list', { name: 'Backup codes' }).getByRole('listitem').allInnerTexts();
+    const shownCodes = page.getByRole('list', { name: 'Backup codes' }).getByRole('listitem');
+    await shownCodes.first().waitFor();
+    const fresh = await shownCodes.allInnerTexts();
     assert.ok(fresh.every((code) => !codes.includes(code)));
     await button(page, 'I have kept them').click();
     await button(page, 'Turn off').click();
