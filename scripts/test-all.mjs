@@ -10,6 +10,7 @@ const groups = {
   fuzz: () =>
     test([
       'src/ledger/races.test.ts',
+      'src/lib/text-tokens.test.ts',
       'tests/{fuzz-streams,long-requests}.test.ts',
       'tests/contract/histories.test.ts',
       'tests/integration/{fuzz,fuzz-bodies}.test.ts',

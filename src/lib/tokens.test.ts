@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import type { ImageVendor } from './image-tokens.ts';
 import { cpuMsOf } from '../../tests/support/cpu-time.ts';
+import { countTokens } from '../../tests/support/encodings.ts';
+import { ordinaryTexts } from '../../tests/support/ordinary-texts.ts';
 import { pngHead } from '../../tests/support/images/png-head.ts';
 import { estimateInputTokens, tokensFromBytes, utf8Length } from './tokens.ts';
 
@@ -18,18 +20,36 @@ test('the upper estimate is never below our own count', () => {
   );
 });
 
-test('the upper estimate stays above what real tokenizers measured', () => {
-  // Bytes a token (o200k): hex 1.75, base64 1.46, numbers 2.2, English 4.4.
-  const cases = [
-    { text: '3f9a7c01b2'.repeat(200), bytesPerToken: 1.75 },
-    { text: 'QUJDRGVmZ2hpSktMbW5vUHFyc3R1dg'.repeat(60), bytesPerToken: 1.46 },
-    { text: '12345 67890 '.repeat(100), bytesPerToken: 2.2 },
-    { text: 'The quick brown fox jumps over the lazy dog. '.repeat(40), bytesPerToken: 4.4 },
-    { text: '日本語のテキストです。'.repeat(40), bytesPerToken: 3 },
-    { text: '🙂🎉'.repeat(100), bytesPerToken: 1.5 },
-  ];
-  for (const { text, bytesPerToken } of cases) assert.ok(upperOf(text) >= utf8Length(text) / bytesPerToken, text.slice(0, 20));
-});
+for (const { name, text, estimatedBefore } of ordinaryTexts) {
+  test(`the upper estimate of ${name} is a bound, and at most a tenth more than before it was one`, () => {
+    assert.ok(upperOf(text) >= countTokens(text));
+    assert.ok(upperOf(text) <= estimatedBefore * 1.1, `${upperOf(text)} instead of ${estimatedBefore}`);
+  });
+}
+
+const many = <Item>(item: Item): Item[] => Array.from({ length: 2_000 }, () => item);
+const keyed = (key: (index: number) => string, value: unknown) =>
+  Object.fromEntries(many(value).map((item, index) => [key(index), item]));
+const structures: Readonly<Record<string, unknown>> = {
+  'empty lists': many([]),
+  'empty objects': many({}),
+  'lists in lists': JSON.parse('['.repeat(500) + ']'.repeat(500)),
+  'empty strings': many(''),
+  'strings of one letter': many('q'),
+  numbers: many(7),
+  'long numbers': many(-1.234567890123456e-300),
+  'true, false and null': [many(true), many(false), many(null)],
+  'short keys': keyed((index) => index.toString(36), ''),
+  'hostile keys': keyed((index) => `~b^A${index}|q`, 1),
+  'Chinese keys': keyed((index) => String.fromCharCode(0x4e00 + index), null),
+};
+for (const [name, arguments_] of Object.entries(structures)) {
+  test(`the upper estimate of arguments that are ${name} is not below their JSON`, () => {
+    const call = { type: 'tool_use', id: 'x', name: 'x', input: arguments_ };
+    const [upper, tokens] = [upperOfPart(call), countTokens(JSON.stringify(arguments_))];
+    assert.ok(upper >= tokens, `${upper} < ${tokens}`);
+  });
+}
 
 test('hostile input takes one pass', () => {
   const [short, long] = ['a'.repeat(200_000), 'a'.repeat(2_000_000)];

@@ -2,6 +2,7 @@
 // A real tokenizer is not used: it stalls for seconds on hostile input, and no public one matches the newer models anyway.
 import { addressedDocumentTokens, beyondAnyContext, packedBytesPerToken, pageTokens, sizeOfDocument } from './document-tokens.ts';
 import { estimateImageTokens, plainImageTokens, readImageSize, type ImageVendor, type TokenEstimate } from './image-tokens.ts';
+import { addText, type TextSums } from './text-tokens.ts';
 
 export type InputEstimate = TokenEstimate & { readonly hasImages: boolean };
 
@@ -23,7 +24,8 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * Estimates the input tokens of a request body in any wire format: every string and key of it counts, since a field that
+ * Estimates the input tokens of a request body in any wire format. `upper` is never below what cl100k and o200k make of the text
+ * (`text-tokens.ts`); over other tokenizers it has a margin. How it is counted: every string and key of it counts, since a field that
  * is not known today may reach the model tomorrow. Images are counted by their vendor's formula, documents by their pages or their text. Of a document
  * that is given by its address nothing is known, nor of a sound or a film: a few bytes of these can last for hours. So their upper
  * estimate is beyond any context; the caller bounds it by the model's.
@@ -32,20 +34,18 @@ export function estimateInputTokens(
   body: unknown,
   { imageVendor = 'unknown', opened = none }: EstimateOptions = {},
 ): InputEstimate {
-  const sums: Sums = { imageVendor, opened, upperHalves: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0, hasImages: false };
+  const sums: Sums = { imageVendor, opened, halves: 0, eighths: 0, bytes: 0, mediaUpper: 0, mediaLikely: 0, hasImages: false };
   addValue(body, sums, 'text');
   return {
-    upper: Math.ceil((sums.upperHalves * 1.1) / 2) + sums.mediaUpper + fixedTokens,
+    upper: Math.ceil(Math.max((sums.halves * 1.1) / 2, sums.eighths / 8)) + sums.mediaUpper + fixedTokens,
     likely: tokensFromBytes(sums.bytes) + sums.mediaLikely,
     hasImages: sums.hasImages,
   };
 }
 
-/** `upperHalves`: half tokens before the tenth that newer tokenizers add, so that the loop over the characters stays in small integers. */
-type Sums = {
+type Sums = TextSums & {
   readonly imageVendor: ImageVendor;
   readonly opened: ReadonlySet<string>;
-  upperHalves: number;
   bytes: number;
   mediaUpper: number;
   mediaLikely: number;
@@ -55,6 +55,9 @@ type Sums = {
 const fixedTokens = 16;
 /** What a message, a tool or a part adds beyond its text. */
 const objectHalves = 16;
+/** Brackets, quotes, colons and commas, where the value is written as JSON. */
+const bracketEighths = 16;
+const quoteEighths = 8;
 /** A sound or a film. */
 const filmTokens: TokenEstimate = { upper: beyondAnyContext, likely: plainImageTokens };
 /** Kinds of parts, and the fields that hold them. */
@@ -63,28 +66,49 @@ const imageTypes = new Set(['image', 'image_url', 'input_image', 'computer_scree
 const documentTypes = new Set(['document', 'file', 'input_file', 'document_url', 'file_url']);
 /** Fields of a document that hold its address. */
 const addressFields = new Set(['url', 'file_url', 'document_url']);
-const runMin = 24;
 /** What a string may be, by where it stands. `data` is what a client's own programs give and take: text, whatever it calls itself. */
 type Place = 'text' | 'image' | 'document' | 'film' | 'data';
 
 function addValue(value: unknown, sums: Sums, place: Place): void {
-  if (typeof value === 'string') addString(value, sums, place);
-  else if (Array.isArray(value)) for (const item of value) addValue(item, sums, place);
+  if (typeof value === 'string') addStringAt(value, sums, place);
+  else if (Array.isArray(value)) addArray(value, sums, place);
   else if (typeof value === 'object' && value !== null) addObject(value as JsonObject, sums, place);
-  else sums.upperHalves += 8;
+  else addScalar(value, sums);
+}
+
+function addString(text: string, sums: Sums): void {
+  sums.eighths += quoteEighths;
+  sums.bytes += addText(text, sums);
+}
+
+function addArray(items: readonly unknown[], sums: Sums, place: Place): void {
+  sums.eighths += bracketEighths;
+  for (const item of items) addValue(item, sums, place);
+}
+
+/** A number, of whose characters each may be a token; true, false and null are one. */
+function addScalar(value: unknown, sums: Sums): void {
+  sums.halves += 8;
+  sums.eighths += 8 + (typeof value === 'number' ? 8 * String(value).length : 8);
+}
+
+function addKey(key: string, sums: Sums): void {
+  sums.eighths += quoteEighths;
+  addText(key, sums);
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function addObject(value: JsonObject, sums: Sums, outer: Place): void {
-  sums.upperHalves += objectHalves;
+  sums.halves += objectHalves;
+  sums.eighths += bracketEighths;
   const place = placeOf(value, outer, sums.opened);
   if (place === 'film' && outer !== 'film') addTokens(sums, filmTokens);
   const payload = place === 'image' && outer !== 'image' ? addImage(value, sums) : null;
   sums.hasImages ||= place === 'image' && imageTypes.has(value.type as string);
   for (const key in value) {
     const child = value[key];
-    sums.upperHalves += key.length;
+    addKey(key, sums);
     if (isFilm(key, child, { place, opened: sums.opened })) addFilm(child, sums);
     else if (place === 'image' && holdsPdf(child)) addValue({ file_data: child }, sums, 'document');
     else if (payload !== null && holds(child, payload)) addRest(child, payload, sums);
@@ -131,9 +155,9 @@ function addFilm(value: unknown, sums: Sums): void {
 }
 
 /** Words beside a film count as text; its address or its bytes do not. */
-function addString(text: string, sums: Sums, place: Place): void {
+function addStringAt(text: string, sums: Sums, place: Place): void {
   if (place === 'film' && (isAddress(text) || text.length > filmWordsMax)) return;
-  addText(text, sums);
+  addString(text, sums);
 }
 
 const filmWordsMax = 200;
@@ -187,9 +211,10 @@ function holds(child: unknown, payload: string): boolean {
 /** What stands beside an image's bytes counts. */
 function addRest(child: unknown, payload: string, sums: Sums): void {
   if (typeof child !== 'object' || child === null) return;
-  sums.upperHalves += objectHalves;
+  sums.halves += objectHalves;
+  sums.eighths += bracketEighths;
   for (const [key, value] of Object.entries(child)) {
-    sums.upperHalves += key.length;
+    addKey(key, sums);
     if (value !== payload) addValue(value, sums, 'image');
   }
 }
@@ -207,7 +232,7 @@ function addDocumentField(holder: JsonObject, key: string, text: string, sums: S
   const mayBeAddress = addressFields.has(key) || ((key === 'file_data' || key === 'data') && isAddress(text));
   if (mayBeAddress && !text.startsWith('data:')) addTokens(sums, addressedDocumentTokens);
   else if (mayBeAddress || key === 'file_data' || (key === 'data' && holder.type !== 'text')) addDocument(holder, text, sums);
-  else addText(text, sums);
+  else addString(text, sums);
 }
 
 function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: Sums): void {
@@ -220,57 +245,11 @@ function addDocument({ media_type: mediaType }: JsonObject, data: string, sums: 
     case 'film':
       return addTokens(sums, filmTokens);
     case 'text':
-      return addText(size.text, sums);
+      return addString(size.text, sums);
   }
 }
 
 function addTokens(sums: Sums, { upper, likely }: TokenEstimate): void {
   sums.mediaUpper += upper;
   sums.mediaLikely += likely;
-}
-
-/**
- * One pass. Words cost a half token a byte at most. Long unbroken runs (base64, hashes), digits, emoji and rare scripts cost up to
- * a token a byte, because that is what tokenizers fall back to.
- */
-function addText(text: string, sums: Sums): void {
-  let halves = 0;
-  let bytes = 0;
-  let run = 0;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) {
-      bytes++;
-      if (isAsciiLetter(code)) {
-        run++;
-        // At the threshold the run's earlier letters are counted again, at the full price.
-        halves += run < runMin ? 1 : run === runMin ? runMin + 1 : 2;
-      } else if (code >= 0x30 && code <= 0x39) {
-        run++;
-        halves += run === runMin ? runMin + 2 : 2;
-      } else {
-        run = 0;
-        halves += 1;
-      }
-    } else {
-      run = 0;
-      const width = code < 0x800 ? 2 : code >= 0xd800 && code <= 0xdfff ? 2 : 3;
-      bytes += width;
-      halves += isCommonScript(code) ? width : width * 2;
-    }
-  }
-  sums.upperHalves += halves;
-  sums.bytes += bytes;
-}
-
-function isAsciiLetter(code: number): boolean {
-  const lower = code | 0x20;
-  return lower >= 0x61 && lower <= 0x7a;
-}
-
-/** Latin with accents, Greek, Cyrillic, Hebrew, Arabic; kana, CJK, Hangul; common punctuation. */
-function isCommonScript(code: number): boolean {
-  return (
-    code < 0x700 || (code >= 0x2010 && code <= 0x2027) || (code >= 0x3000 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7a3)
-  );
 }
