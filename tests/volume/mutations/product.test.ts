@@ -200,8 +200,8 @@ testMutations([], {
   },
   'a link to an image never expires': {
     file: 'images/image-links.ts',
-    guard: 'isSameText(signature, signatureOf(key, { id, expires })) && Number(expires) > nowSeconds,',
-    without: 'isSameText(signature, signatureOf(key, { id, expires })) && nowSeconds > 0,',
+    guard: 'isSameText(signature, signatureOf(key, { id, expires }))) && Number(expires) > nowSeconds,',
+    without: 'isSameText(signature, signatureOf(key, { id, expires }))) && nowSeconds > 0,',
     watchers: ['src/images/image-links.test.ts'],
   },
   // Limits
