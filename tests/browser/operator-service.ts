@@ -119,7 +119,7 @@ test('the configuration is searched; what was set here is told from the rest, an
     await page.waitForURL((url) => url.searchParams.get('q') === 'metrics.token');
     await page.getByRole('radio', { name: 'All' }).waitFor({ state: 'attached' });
     assert.doesNotMatch(await page.content(), /a-token-that-nobody-sees|sk-nowhere/);
-    await page.getByRole('searchbox', { name: 'Search settings' }).fill('no such thing');
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('frobnicate');
     await page.getByText('No setting fits').waitFor();
     await checkAccessibility(page);
   });
