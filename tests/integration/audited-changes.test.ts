@@ -5,7 +5,7 @@ import type { contract } from '../../src/dashboard-contract/contract.ts';
 import { createLink } from '../../src/users/one-time-link.ts';
 import { createResetLink } from '../../src/users/password-reset.ts';
 import { newIdWithPrefix } from '../../src/lib/ids.ts';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn, visitor } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -274,8 +274,9 @@ const commands: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   'users reset-password': async () => ['users', 'reset-password', (await enrolled()).by.email, '--remove-second-factor'],
 };
 
+// Each starts the program twice and more: on one store, since the endpoints show the same transactions on both.
 for (const [name, prepare] of Object.entries(commands)) {
-  test(`tollgate ${name} changes nothing without its audit row`, async () => {
+  testOn('sqlite', `tollgate ${name} changes nothing without its audit row`, async () => {
     const command = await prepare();
     const untouched = await allRows(gateway.database);
     await assert.rejects(whileRefusingAuditRows(gateway.database, () => gateway.program.cli(...command)));

@@ -12,12 +12,12 @@ import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
-const episodes = scaled(240, 10_000);
+const episodes = scaled(120, 10_000);
 const atOnce = 40;
 /** How far the provider's speeds and counts lie from what we take them for; in a small run chance would make a bias of it. */
 const noise = scaled(0.02, 0.1);
-/** Of all that is billed in a category. */
-const biasMax = scaled(0.06, 0.02);
+/** Of all that is billed in a category; in a small run, in all of them together: a few episodes have no mean. */
+const biasMax = scaled(0.04, 0.02);
 /** USD per million tokens: a token of input is a microdollar. */
 const prices = { input: 1, output: 8 };
 const geminiPath = '/v1beta/models/upstream-model';
@@ -209,15 +209,22 @@ test(`the provider's bill of ${episodes} random episodes is charged or booked as
     t.diagnostic(
       `${category}: ${count} episodes, billed ${bill}, charged ${booked - loss}, lost ${loss}, bias ${((booked / bill - 1) * 100).toFixed(2)} %`,
     );
+  const estimated = { bill: 0, booked: 0 };
   for (const [category, { bill, booked, inexact }] of table) {
-    if (category.startsWith('exact')) assert.deepEqual(inexact.slice(0, 3), [], category);
-    else
-      assert.ok(
-        Math.abs(booked / bill - 1) <= biasMax,
-        `${category}: billed ${bill}, booked ${booked}\n${inexact.slice(0, 3).join('\n')}`,
-      );
+    if (category.startsWith('exact')) {
+      assert.deepEqual(inexact.slice(0, 3), [], category);
+      continue;
+    }
+    estimated.bill += bill;
+    estimated.booked += booked;
+    if (scaled(false, true)) assertUnbiased({ bill, booked }, `${category}\n${inexact.slice(0, 3).join('\n')}`);
   }
+  assertUnbiased(estimated, 'all that was estimated');
 });
+
+function assertUnbiased({ bill, booked }: { readonly bill: number; readonly booked: number }, where: string): void {
+  assert.ok(Math.abs(booked / bill - 1) <= biasMax, `billed ${bill}, booked ${booked}: ${where}`);
+}
 
 function categoryOf({ plans, leavesAfterMs, stream, model, hasKey }: Episode): string {
   const fate = plans.at(-1)!.fate;
