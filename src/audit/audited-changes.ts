@@ -6,7 +6,7 @@ import { transact } from '../db/transact.ts';
 import type { Clock } from '../lib/clock.ts';
 import { auditRowOf, recordChange, type Actor, type Change } from './audit-log.ts';
 
-/** What came of a change, and what the audit log says of it; null: nothing was changed. */
+/** The result of a change, and its row for the audit log; `change` null: nothing was changed. */
 export type Audited<Result> = {
   readonly result: Result;
   readonly change: Change | null;
@@ -19,7 +19,7 @@ type User = { readonly userId: string; readonly email: string };
 type AuditedChangesInput = {
   readonly database: Database;
   readonly actorOf: (by: User | null) => Actor;
-  /** Of changes that name no account. */
+  /** The account that a change is filed under when it names none itself. */
   readonly accountId: string | null;
   readonly clock: Clock;
 };

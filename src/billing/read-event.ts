@@ -20,7 +20,7 @@ export type PaymentNews =
       readonly state: 'processing' | 'failed' | 'expired';
     };
 
-/** What a checkout says of itself. Its reference may be anybody's words: a payment link takes it from its address. */
+/** The fields of a checkout session. Its reference proves nothing: whoever opens a payment link can set it in the address. */
 export type PaidCheckout = {
   readonly id: string;
   readonly reference: string | null;

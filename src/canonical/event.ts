@@ -42,6 +42,6 @@ export type UpstreamFailure = {
   readonly retryAfterSeconds: number | null;
   /** The model has written an answer that cannot be passed on. It is billed, and another would be too. */
   readonly isBilled?: boolean;
-  /** What the model wrote is why: whoever prompts it can bring that about, and what it costs counts against the account's loss budget. */
+  /** The model's own output caused the failure. A prompt can cause that on purpose, so the loss counts against the account's loss budget. */
   readonly isProvoked?: boolean;
 };

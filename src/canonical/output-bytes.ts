@@ -14,7 +14,7 @@ export class OutputMeter {
     return this.bytesWithUnseen(0);
   }
 
-  /** With reasoning that was not shown: what is sealed is all of it. */
+  /** As `bytes`, with reasoning that was not shown. Sealed reasoning holds the unseen part already, so the larger one counts. */
   bytesWithUnseen(unseenBytes: number): number {
     return this.#written + Math.max(this.#shownReasoning + unseenBytes, this.#sealedReasoning);
   }

@@ -30,12 +30,12 @@ export function totalInputTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
 }
 
-/** What stands in for a half that the upstream has not counted. */
+/** Our own count of input and output, used where the upstream has counted none. */
 export type OwnCount = { readonly estimatedInputTokens: number; readonly outputBytes: number };
 
 /**
- * The upstream's count, `told` itself where it is whole. Input and output are judged each for itself: a half that is 0 was not counted, and
- * our own count takes its place. No request is without input. `told` null: the upstream has counted nothing; all 0: it has used nothing.
+ * Completes the upstream's count `told`. Input and output are judged separately: one that is 0 was not counted, and our own count replaces it.
+ * Returns `told` itself when nothing had to be replaced. `told` null means that the upstream sent no count; all zeros, that it used nothing.
  */
 export function countUsage(told: Usage | null, { estimatedInputTokens, outputBytes }: OwnCount): Usage {
   const counted = told ?? noUsage;
@@ -50,7 +50,7 @@ export function countUsage(told: Usage | null, { estimatedInputTokens, outputByt
   };
 }
 
-/** The later of two counts of one answer; a half that it lacks is the earlier one's. */
+/** The later of two counts of one answer. Input or output that the later one lacks is taken from the earlier one. */
 export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | null {
   if (!earlier || !later) return later ?? earlier;
   const { outputTokens, reasoningTokens } = later.outputTokens > 0 ? later : earlier;

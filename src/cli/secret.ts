@@ -83,9 +83,9 @@ type Status = {
   readonly accepted: readonly string[];
   /** The books need them, and they are not given. */
   readonly missing: readonly string[];
-  /** What `secret retire` ends. */
+  /** The key ids of the secrets that `secret retire` removes. */
   readonly ending: readonly string[];
-  /** Whether a gateway has started with the current one, and none with another since then. */
+  /** Whether the gateway that started last used the current secret. */
   readonly in_use: boolean;
   /** Ids of the keys that are not digested under the current one. */
   readonly keys: readonly string[];
@@ -102,7 +102,7 @@ async function readStatus({ config, database, secrets, file }: Place): Promise<S
   const noted = await readNotedSecrets(database.read);
   const notedIds = noted.map(({ id }) => id);
   const [newest] = noted;
-  // What the environment accepts beside the books' own may be the next one.
+  // An accepted secret that the books do not know may be the next current one.
   const others = file === null ? notedIds : [...notedIds, ...given];
   const isInUse = newest?.id === current.id;
   const { apps, backupCodes } = await countSecondFactorsUnderOthers(database, current);
@@ -121,7 +121,7 @@ async function readStatus({ config, database, secrets, file }: Place): Promise<S
   return { ...status, can_retire: status.ending.length > 0 && lossesOf(status).length === 0 };
 }
 
-/** What stops to work when all secrets but the current one end. */
+/** What stops working when every secret but the current one is removed. */
 function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
   const { keys, authenticator_apps: apps, users_with_backup_codes: users, short_lived_until: until } = status;
   const shown = keys.slice(0, 10).join(', ') + (keys.length > 10 ? ', …' : '');

@@ -98,7 +98,7 @@ async function findAccountOrFail(database: Database, id: string) {
   return account;
 }
 
-/** What was done is done, whether or not the mail server can be reached. */
+/** A mail that cannot be sent does not undo the change. */
 async function mailIfPossible({ smtp }: Config, mail: Mail): Promise<void> {
   if (!smtp) return;
   try {

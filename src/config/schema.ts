@@ -618,7 +618,7 @@ export type ProviderConfig = {
   tool_prices: ToolPricesEntry;
   /** Fields of a request that it is sent although nobody here knows them. */
   pass_fields: string[];
-  /** Whether it takes `cache_salt`. */
+  /** Whether the host accepts the field `cache_salt`. */
   cache_salt: boolean;
 };
 

@@ -13,7 +13,7 @@ export function plainProviderWarnings(providers: Config['providers']): string[] 
   });
 }
 
-/** What makes pg encrypt, in the URL or in PGSSLMODE. */
+/** Values of `sslmode`, in the URL or in PGSSLMODE, with which pg encrypts. */
 const encryptingModes = new Set(['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']);
 
 /** The URL is never quoted: it may hold a password. */

@@ -24,7 +24,7 @@ type SecondFactorProps = Omit<Props, 'send'> & {
   }) => Promise<unknown>;
 };
 
-/** What a dialog shows that goes on with the password and a code of the second factor only. */
+/** The fields of a dialog that asks for the password and a code of the second factor. */
 export function OwnSecondFactorForm({ text, action, danger = false, send, onClose }: SecondFactorProps) {
   const form = useForm({
     initialValues: { password: '', code: '' },
@@ -57,7 +57,7 @@ export function OwnSecondFactorForm({ text, action, danger = false, send, onClos
   );
 }
 
-/** What a dialog shows that goes on with the password only. */
+/** The fields of a dialog that asks for the password. */
 export function OwnPasswordForm({ text, action, send, onClose }: Props) {
   const form = useForm({ initialValues: { password: '' }, validate: { password: checkOwnPassword } });
   const { onSubmit, error, isSubmitting } = useFormSubmit(form, send, { password: 'password' });
